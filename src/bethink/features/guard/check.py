@@ -66,6 +66,10 @@ class Check:
     needs_success: bool = False
     paths: tuple[str, ...] = ()
     needed_paths: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    """Paths to which the check does not apply."""
+    is_conditional: bool = False
+    """True if the instruction has a condition that an event does not show: a match is only `unknown`."""
     kinds: tuple[str, ...] = ()
     """Kinds of files, such as `plan` or `python`."""
     branches: tuple[str, ...] = ()

@@ -8,12 +8,13 @@ from typing import Any, cast
 from bethink.base.frozen import frozen
 from bethink.features.guard.files import FileChange, command_changes, edit_changes, relative_path
 from bethink.features.guard.shell import Script, read_shell
+from bethink.features.guard.tables import word_set
 
 COMMAND, CHANGE, TOOL, PROMPT, ANSWER, OTHER = "command", "change", "tool", "prompt", "answer", "other"
 MAX_TEXT = 100_000
 _EDIT_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch"})
 _SHELL_TOOLS = frozenset({"Bash", "shell", "exec_command", "local_shell"})
-_READERS = frozenset("cat head tail less more bat sed awk rg grep nl view wc".split())
+_READERS = word_set("cat head tail less more bat sed awk rg grep nl view wc")
 _FAILED = re.compile(
     r"\b[1-9]\d* (?:failed|failures?|failing|errors?)\b|^FAIL(?:ED|URES)?\b|exit(?:ed with)? code:? [1-9]|npm ERR!|"
     r"^not ok\b|Traceback \(most recent|^error(?:\[|:)|AssertionError|\bFAILED\b|--- FAIL",
@@ -55,7 +56,7 @@ def read_event(hook_input: Mapping[str, Any]) -> Event:
         return Event(kind=OTHER, cwd=cwd)
     tool = _string(hook_input.get("tool_name"))
     raw = hook_input.get("tool_input")
-    values = cast("Mapping[str, Any]", raw) if isinstance(raw, dict) else {}
+    values: Mapping[str, Any] = cast("Mapping[str, Any]", raw) if isinstance(raw, dict) else {}
     succeeded = _success(name, hook_input)
     is_after = name.startswith("PostToolUse")
     if tool in _SHELL_TOOLS:

@@ -4,11 +4,12 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
 
 from bethink.base.frozen import frozen
-from bethink.features.guard.commands import has_flag, positionals, subcommand
+from bethink.features.guard.commands import has_flag, positionals
 from bethink.features.guard.shell import Command
-from bethink.features.guard.shell.reader import visible_output
+from bethink.features.guard.shell.effects import visible_output
 
 _SAMPLES = (".example", ".sample", ".template", ".dist", ".tmpl", ".defaults")
 _PATCH_HEADER = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
@@ -72,7 +73,8 @@ def edit_changes(tool: str, values: Mapping[str, object]) -> list[FileChange]:
         return [FileChange(path=path, kind="add", added=tuple(_text(values, "content").splitlines()), is_complete=True)]
     if tool == "MultiEdit":
         edits = values.get("edits")
-        pairs = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+        items = cast("list[object]", edits) if isinstance(edits, list) else []
+        pairs = [cast("Mapping[str, object]", item) for item in items if isinstance(item, dict)]
         return [_edit(path, _text(pair, "old_string"), _text(pair, "new_string")) for pair in pairs]
     if tool == "NotebookEdit":
         return [FileChange(path=path, added=tuple(_text(values, "new_source").splitlines()))]
@@ -181,7 +183,7 @@ def _in_place(command: Command) -> Iterator[FileChange]:
     if not is_edit:
         return
     has_script = any(
-        text in ("-e", "-f", "--expression", "--file") or text.endswith("e") and text[:1] == "-" for text in texts
+        text in ("-e", "-f", "--expression", "--file") or (text.endswith("e") and text[:1] == "-") for text in texts
     )
     words: list[str] = []
     takes_value = False
@@ -235,9 +237,9 @@ _WRITERS: Mapping[str, Callable[[Command], Iterator[FileChange]]] = {
     **dict.fromkeys(("cp", "gcp", "install", "ln", "rsync", "scp"), _copies),
     **dict.fromkeys(("mv", "gmv"), _moves),
     **dict.fromkeys(("rm", "grm", "rmdir", "unlink", "shred", "trash", "trash-put", "srm", "rimraf"), _deletes),
-    **dict.fromkeys(("touch", "truncate", "ed", "ex", "patch"), _touches),
+    **dict.fromkeys(("touch", "truncate", "ed", "ex", "patch", "sponge"), _touches),
     **dict.fromkeys(("vim", "vi", "nano", "emacs"), lambda _: iter(())),
-    **dict.fromkeys(("sed", "gsed", "perl", "ruby", "awk", "gawk"), _in_place),
+    **dict.fromkeys(("sed", "gsed", "perl", "ruby", "awk", "gawk", "yq"), _in_place),
     **dict.fromkeys(("find", "gfind"), _finds),
     "tee": _tees,
     "git": _git,

@@ -7,12 +7,14 @@ from functools import cache, lru_cache
 from bethink.base.frozen import frozen
 from bethink.features.guard.check import CommandPattern
 from bethink.features.guard.sentences import alternatives
-from bethink.features.guard.sentences.programs import CLEAR, COMMON, SAME, SUBCOMMANDS
+from bethink.features.guard.sentences.programs import CLEAR, COMMON, SAME, SECOND, SUBCOMMANDS
+from bethink.features.guard.tables import word_set
 
 _TOKEN = re.compile(r"`([^`\n]{1,200})`|([\w@.+*~/-][\w@.+:*~/-]*)")
-_BOUNDARY = re.compile(r"[.;:!?](?=\s|$)|,|\bsondern\b|\bsino\b|\bbut\b|\baber\b|\bpero\b|\n| – | - ")
+_BOUNDARY = re.compile(r"[.;:!?](?=\s|$)|,|\bsondern\b|\bsino\b|\bbut\b|\baber\b|\bpero\b|\n| \u2013 | - ")
 _LEADS = re.compile(
-    r"(?:use|using|uses|with|call|run|running|mit|nimm|benutz\w*|verwende?\w*|usa|uses|con|utiliza|than|of|from|over|statt|"
+    r"(?:use|using|uses|with|call|run|running|mit|nimm|benutz\w*|verwende?\w*|usa|uses|con|utiliza|than|of|from|"
+    r"over|statt|"
     r"von|de|anstatt|via|through|prefer|bevorzuge|only|nutze|replace|ersetze|reemplaza|reach for)\s+$",
     re.IGNORECASE,
 )
@@ -21,22 +23,25 @@ _CONDITIONED = re.compile(
     r"\s+(?:only|nur|immer|always|solo|sólo|siempre)\s+(?:ever\s+)?(?:with|mit|con)\b", re.IGNORECASE
 )
 _TRAILS = re.compile(
-    r"\s*(?:$|[.,;:!?)]|(?:and|or|but|for|in|here|to|instead|from|when|over|rather|any|anymore|not|never|nicht|nie|und|oder|"
-    r"für|im|nehmen|verwenden|benutzen|nutzen|statt|y|o|para|en|as|again|is|are|ist|if|on|anstelle|anstatt|at|everywhere|"
+    r"\s*(?:$|[.,;:!?)]|(?:and|or|but|for|in|here|to|instead|from|when|over|rather|any|anymore|not|never|nicht|nie|"
+    r"und|oder|"
+    r"für|im|nehmen|verwenden|benutzen|nutzen|statt|y|o|para|en|as|again|is|are|ist|if|on|anstelle|anstatt|at|"
+    r"everywhere|"
     r"directly|anywhere|ever|with|durch|por)\b|-)",
     re.IGNORECASE,
 )
 _ENDINGS = (
-    r"py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|bash|zsh|sql|md|mdx|rst|txt|json|ya?ml|"
-    r"toml|lock|ini|cfg|conf|env|xml|html|css|scss|proto|tf|tfvars|gradle|csv|snap|ipynb|vue|svelte|dart|ex|lua|pem|key|sum|mod"
+    r"py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|bash|zsh|sql|md|mdx|rst|txt|"
+    r"json|ya?ml|"
+    r"toml|lock|ini|cfg|conf|env|xml|html|css|scss|proto|tf|tfvars|gradle|csv|snap|ipynb|vue|svelte|dart|ex|lua|"
+    r"pem|key|sum|mod"
 )
 _PATH = re.compile(
-    rf"^(?:[~.]{{0,2}}/)?(?:[\w.@*+-]+/)+[\w.@*+-]*$|^[~.]{{0,2}}/[\w.@*+-]+$|^[\w@*+-][\w.@*+-]*\.(?:{_ENDINGS})$|^\.(?!\.)[\w-]+(?:\.[\w*-]+)*$|"
+    rf"^(?:[~.]{{0,2}}/)?(?:[\w.@*+-]+/)+[\w.@*+-]*$|^[~.]{{0,2}}/[\w.@*+-]+$|^[\w@*+-][\w.@*+-]*\.(?:{_ENDINGS})$|"
+    rf"^\.(?!\.)[\w-]+(?:\.[\w*-]+)*$|"
     r"^(?:Dockerfile|Makefile|Jenkinsfile|Gemfile|LICENSE|CODEOWNERS|CHANGELOG|README|justfile)$"
 )
-_NO_PATHS = frozenset(
-    "and/or either/or yes/no he/she ci/cd client/server tcp/ip input/output read/write i/o e.g i.e".split()
-)
+_NO_PATHS = word_set("and/or either/or yes/no he/she ci/cd client/server tcp/ip input/output read/write i/o e.g i.e")
 _FLAG = re.compile(r"^--?[A-Za-z][\w-]*(?:=\S+)?$")
 _COMPOUND = re.compile(r"(?<=[\w/*])-(?:Datei\w*|Ordner\w*|Verzeichnis\w*|Files?|Zeilen?|Befehl\w*|Aufruf\w*|Flag)$")
 """German nouns that follow a name with a hyphen."""
@@ -156,17 +161,26 @@ def _extend(text: str, head: str, start: int, end: int) -> Mention:
     known = SUBCOMMANDS.get(head, frozenset[str]())
     while (match := re.match(r"[ ]+(--?\w[\w-]*|[a-z][\w:-]*|\d{3}\b)", text[end:])) is not None:
         word = match[1]
-        if not (word in known and len(words) == 1) and not (
-            (word.startswith("-") or word.isdigit()) and len(words) < 5
-        ):
+        taken = _subcommand_word(words, word, known)
+        if not taken:
             break
-        words.append(word)
+        words.append(taken)
         end += match.end()
-    if len(words) > 1 and words[1] == "run" and (script := re.match(r"[ ]+([\w:-]+)", text[end:])) is not None:
-        if head in ("npm", "pnpm", "yarn", "bun"):
-            words.append(script[1])
-            end += script.end()
+    is_script = words[1:2] == ["run"] and head in ("npm", "pnpm", "yarn", "bun")
+    if is_script and (script := re.match(r"[ ]+([\w:-]+)", text[end:])) is not None:
+        words.append(script[1])
+        end += script.end()
     return Mention(text=" ".join(words), kind="program", start=start, end=end)
+
+
+def _subcommand_word(words: Sequence[str], word: str, known: frozenset[str]) -> str:
+    """Return the word if it belongs to the command so far: a subcommand, also in the plural, or a flag."""
+    if (word.startswith("-") or word.isdigit()) and len(words) < 5:
+        return word
+    if len(words) == 1:
+        singular = word.removesuffix("s") if len(word) > 3 else ""
+        return word if word in known else singular if singular in known else ""
+    return word if len(words) == 2 and word in SECOND.get((words[0], words[1]), ()) else ""
 
 
 def _with_polarity(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
@@ -214,7 +228,8 @@ def _sign(before: str, after: str) -> int:
     clause = _BOUNDARY.split(after, maxsplit=1)[0]
     if _cue("is_out").search(clause) or re.search(r"^\s*(?:nicht|no)\b", clause, re.IGNORECASE):
         return -1 if not re.match(r"\s*(?:nicht|no|not)\s*$", clause) else 1
-    if _cue("positive").search(segment) or _cue("is_in").search(clause):
+    is_contrast = bool(boundaries) and boundaries[-1][0] in ("sondern", "sino", "but")
+    if is_contrast or _cue("positive").search(segment) or _cue("is_in").search(clause):
         return 1
     return 1 if re.match(rf"[\s,]*(?:{alternatives('contrast')})\b", after, re.IGNORECASE) else 0
 

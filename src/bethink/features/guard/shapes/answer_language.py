@@ -12,12 +12,20 @@ from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape,
 _LANGUAGES = {word: str(code) for word, code in merge("LANGUAGES").items()}
 _NAME = re.compile(rf"\b({'|'.join(_LANGUAGES)})\b", re.IGNORECASE)
 _OTHERS = re.compile(
-    r"\b(?:commits?|commit-\w+|comments?|kommentar\w*|comentarios?|code|código|docs|documentation|readme|variables?|names?|"
+    r"\b(?:commits?|commit-\w+|comments?|kommentar\w*|comentarios?|code|código|docs|documentation|readme|"
+    r"variables?|names?|"
     r"docstrings?|doku\w*|bezeichner|nombres|mensajes|files?)\b",
     re.IGNORECASE,
 )
-_NAMES_OF_CODES = {"de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian", "pt": "Portuguese",
-                   "nl": "Dutch"}  # fmt: skip
+_NAMES_OF_CODES = {
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "pt": "Portuguese",
+    "nl": "Dutch",
+}
 
 
 def read(sentence: Sentence) -> Check | None:

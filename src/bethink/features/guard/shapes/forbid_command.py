@@ -1,28 +1,37 @@
 """forbid-command: commands, flags and SQL statements that must not run."""
 
 import re
+from dataclasses import replace
+from itertools import pairwise
 
-from bethink.features.guard.acts import ACTS, find_acts, performs
+from bethink.features.guard.acts import act_words, find_acts, performs
 from bethink.features.guard.check import BREACHED, UNKNOWN, Check, CommandPattern, Verdict
 from bethink.features.guard.commands import flags_of, has_flag, is_help, matches_any, subcommand
 from bethink.features.guard.events import COMMAND, TOOL
 from bethink.features.guard.sentences.mentions import Mention, find, has
+from bethink.features.guard.sentences.programs import FOLLOWING, SUBCOMMANDS
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
 from bethink.features.guard.shell import Command
+from bethink.features.guard.tables import word_set
 
 _SQL = re.compile(
     r"\b(?:DROP (?:TABLE|DATABASE|SCHEMA|INDEX|COLUMN|VIEW)|TRUNCATE(?: TABLE)?|DELETE FROM|ALTER TABLE|INSERT INTO|"
     r"UPDATE|DELETE|DROP|GRANT|VACUUM FULL)\b"
 )
-_SQL_CLIENTS = frozenset(
-    "psql mysql mariadb sqlite3 sqlite sqlcmd duckdb clickhouse-client clickhouse bq snowsql cockroach usql pgcli mycli "
-    "litecli sqlplus isql trino presto spark-sql beeline d1 turso".split()
+_SQL_CLIENTS = word_set(
+    "psql mysql mariadb sqlite3 sqlite sqlcmd duckdb clickhouse-client clickhouse bq snowsql cockroach usql pgcli "
+    "mycli "
+    "litecli sqlplus isql trino presto spark-sql beeline d1 turso"
 )
-_SHELLS = frozenset("sh bash zsh dash ksh ash fish".split())
-_DOWNLOADERS = frozenset("curl wget http https xh fetch aria2c lynx".split())
-_BANNABLE = ("force-push", "branch deletion", "amend", "rebase", "stash", "tests", "push", "commit", "deploy", "publish",
-             "merge", "tag", "pull request", "delete", "build", "lint", "format", "migration", "cherry-pick", "development server")  # fmt: skip
-_ECHOES = frozenset("echo printf grep egrep rg ag ack man sed awk".split())
+_SHELLS = word_set("sh bash zsh dash ksh ash fish")
+_DOWNLOADERS = word_set("curl wget http https xh fetch aria2c lynx")
+_BANNABLE = (
+    *("force-push", "branch deletion", "amend", "rebase", "stash", "tests", "push", "commit", "deploy", "publish"),
+    *("merge", "tag", "pull request", "delete", "build", "lint", "format", "migration", "cherry-pick"),
+    "development server",
+)
+"""Acts that a sentence may ban, the more specific first."""
+_ECHOES = word_set("echo printf grep egrep rg ag ack man sed awk")
 _DOWNLOAD_PIPE = "a download piped into a shell"
 
 
@@ -31,6 +40,14 @@ def read(sentence: Sentence) -> Check | None:
     text = sentence.text
     if not has("negation", text) and not has("is_out", text):
         return None
+    check = _ban(sentence)
+    if check is None or not _CONDITIONS.search(text):
+        return check
+    return replace(check, is_conditional=True)
+
+
+def _ban(sentence: Sentence) -> Check | None:
+    text = sentence.text
     if has("download", text) and (has("pipe", text) or "|" in text) and re.search(r"\bshell|\bsh\b|\bbash\b", text):
         return make_check("forbid-command", sentence, value=_DOWNLOAD_PIPE)
     statements = tuple(dict.fromkeys(match[0].upper() for match in _SQL.finditer(text)))
@@ -39,18 +56,48 @@ def read(sentence: Sentence) -> Check | None:
     flags = [m for m in sentence.of_kind("flag") if m.polarity <= 0]
     programs = [m for m in sentence.of_kind("program") if m.polarity < 0]
     act = _banned_act(sentence, programs)
+    if flags and not act and (named := sentence.of_kind("program")):
+        bad = tuple(_with_flags(m, flags) for m in named)
+        return make_check("forbid-command", sentence, bad=bad)
     if programs and not act:
-        return make_check("forbid-command", sentence, bad=tuple(_narrow(m, flags) for m in programs))
+        is_open = any(_is_narrower(text, m) for m in programs)
+        return make_check("forbid-command", sentence, bad=tuple(m.pattern for m in programs), is_conditional=is_open)
     if flags and not act:
         return make_check("forbid-command", sentence, flags=tuple(m.text for m in flags))
     return make_check("forbid-command", sentence, act=act) if act else None
 
 
-def _narrow(mention: Mention, flags: list[Mention]) -> CommandPattern:
-    """Return the program's family; a flag named right behind it belongs to it."""
+_BETWEEN = re.compile(
+    r"\s*(?:,|/|or|and|nor|oder|und|y|o|ni)[\s,]*(?:(?:or|and|no|never|oder|und|kein|keine|nie|nunca|"
+    r"ni)\s+)*",
+    re.IGNORECASE,
+)
+_CONDITIONS = re.compile(
+    r"\b(?:against|outside|during|while|except|unless|other than|apart from|besides|außer|während|gegen|excepto|"
+    r"salvo|mientras|"
+    r"contra|fuera de)\b|\b(?:on|in|to|for|auf|in der|en|im|für|para|gegen) (?:the )?(?:production|prod|staging|ci|"
+    r"shared|"
+    r"public|friday\w*|weekend\w*|produktion|producción|live|other people|someone else)\b|\b(?:if|when|wenn|falls|"
+    r"si|cuando)\b",
+    re.IGNORECASE,
+)
+"""Conditions that a command does not show: then a match is only unknown."""
+
+
+def _with_flags(mention: Mention, flags: list[Mention]) -> CommandPattern:
+    """Return the program's family with the flags that the sentence bans for it."""
     pattern = mention.pattern
-    following = [flag.text for flag in flags if 0 <= flag.start - mention.end <= 6]
-    return CommandPattern(program=pattern.program, words=pattern.words, flags=pattern.flags or tuple(following))
+    return CommandPattern(
+        program=pattern.program, words=pattern.words, flags=(*pattern.flags, *(m.text for m in flags))
+    )
+
+
+def _is_narrower(text: str, mention: Mention) -> bool:
+    """Return True if an unknown word follows the program: "never git frobnicate" bans less than git."""
+    if mention.is_code or " " in mention.text or mention.text not in SUBCOMMANDS:
+        return False
+    following = re.match(r" ([a-z][\w-]*)", text[mention.end :])
+    return following is not None and following[1] not in FOLLOWING
 
 
 def _banned_act(sentence: Sentence, programs: list[Mention]) -> str:
@@ -63,11 +110,29 @@ def _banned_act(sentence: Sentence, programs: list[Mention]) -> str:
         return "force-push" if forced else ""
     if ban is None or not acts:
         return ""
-    if sentence.of_kind("path", "program") or (sentence.of_kind("flag") and acts[0] != "force-push"):
+    others = [m for m in sentence.of_kind("program") if m.pattern.program not in ("git", "gh") or m.pattern.words]
+    if others or sentence.of_kind("path") or (sentence.of_kind("flag") and acts[0] != "force-push"):
         return ""
+    listed = _listed(sentence.text)
+    if len(listed) > 1 and not has("only_when", sentence.text) and not has("before", sentence.text):
+        return ",".join(listed)
     acts.sort(key=_BANNABLE.index)
     # A ban with a condition is an order or a question for approval, never a plain ban.
+    if sentence.until:
+        return acts[0]
     return "" if has("before", sentence.text) or has("only_when", _without_ban(sentence.text)) else acts[0]
+
+
+def _listed(text: str) -> list[str]:
+    """Return the acts of a list: "no rebase, no amend", "never commit or push"."""
+    spans = [(name, match) for name in _BANNABLE for match in act_words(name).finditer(text)]
+    spans.sort(key=lambda span: span[1].start())
+    listed = [spans[0][0]] if spans else []
+    for (_, before), (name, match) in pairwise(spans):
+        if _BETWEEN.fullmatch(text[before.end() : match.start()]) is None:
+            break
+        listed.append(name)
+    return listed
 
 
 def _without_ban(text: str) -> str:
@@ -86,7 +151,8 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if is_help(command):
             continue
         if _is_forbidden(check, command):
-            return Verdict(result=UNKNOWN, matched=str(command)) if command.is_remote else _verdict(str(command))
+            is_open = command.is_remote or check.is_conditional
+            return Verdict(result=UNKNOWN, matched=str(command)) if is_open else _verdict(str(command))
     hidden = "a variable" in event.script.opaque
     return Verdict(result=UNKNOWN, matched="a variable") if hidden and check.unit != "sql" else NOT_CONCERNED
 
@@ -103,7 +169,7 @@ def _is_forbidden(check: Check, command: Command) -> bool:
     if check.flags:
         return _has_forbidden_flag(check, command)
     if check.act:
-        return check.act in ACTS and performs(check.act, command)
+        return any(performs(name, command) for name in check.act.split(","))
     return matches_any(check.bad, command) is not None
 
 

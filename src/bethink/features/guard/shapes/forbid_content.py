@@ -4,14 +4,15 @@ import re
 
 from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
 from bethink.features.guard.events import CHANGE, COMMAND
-from bethink.features.guard.files import FileChange
+from bethink.features.guard.files import FileChange, is_below
 from bethink.features.guard.languages import is_in_language, named_languages, split_comments
 from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.sentences.programs import CLEAR
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.tables import word_set
 
 _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK|NOCOMMIT)s?\b")
-_CALL = re.compile(r"\b([A-Za-z_][\w.]*)\(\)|\b([a-z]+\.[a-z]+\w*)\b(?!\.\w|/)")
+_CALL = re.compile(r"\b([A-Za-z_][\w.]*!?)\(\)|\b([A-Za-z_]+\.[A-Za-z]\w+)\b(?!\.\w|/)")
 _CODE_SPAN = re.compile(r"`([^`\n]{1,60})`")
 _NAMED_CODE = (
     (r"default[- ]exports?|Default-Exports?", "export default"),
@@ -26,17 +27,43 @@ _NAMED_CODE = (
     (r"any", "any"),
 )
 """Code that people name without backticks."""
-_GLOBAL = frozenset("print eval exec input open any var goto globals".split())
+_NOT_TESTS = re.compile(
+    r"\b(?:outside(?: of)?|except(?: in| for)?|other than in|außer in|außerhalb von|salvo en|excepto en|fuera "
+    r"de)(?: the| las| los| den)? "
+    r"(?:tests?|test code|pruebas)\b|\b(?:library|production|bibliotheks)[- ]?code\b",
+    re.IGNORECASE,
+)
+_TEST_FILE = re.compile(
+    r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_[^/]*$|[._]test\.|\.spec\.|(?:^|/)conftest\.py$"
+)
+_GLOBAL = word_set("print eval exec input open any var goto globals")
 _FILE_END = re.compile(r"\.(?:py|ts|js|go|rs|md|json|ya?ml|toml|lock|txt|sh|sql|env|html|css|com|dev|io|org)$")
 _ALTERNATIVE = re.compile(
     r"\b(?:use|nimm|benutz\w*|verwend\w*|usa|utiliza|prefer|instead)\s+`?([A-Za-z_][\w.]*)`?", re.IGNORECASE
 )
-_SECRET_NAME = (
+_KEY_NAMES = (
     r"(?:api|access|auth|private|secret|client|db|database)?[_-]?(?:key|secret|token|passw(?:or)?d|pwd|credentials?)"
 )
 _SECRET = re.compile(
-    rf"(?i:\b\w*{_SECRET_NAME})\w*[\"']?\s*(?::\s*\w+\s*)?[:=]\s*[\"'`]([^\"'`\s]{{8,}})[\"'`]|"
-    r"[\"'`]((?:sk|pk|rk)[-_](?:live|prod|ant|proj)?[-_]?[A-Za-z0-9_-]{16,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|xox[abp]-[\w-]{10,})[\"'`]"
+    rf"(?i:\b\w*{_KEY_NAMES})\w*[\"']?\s*(?::\s*\w+\s*)?[:=]\s*[\"'`]([^\"'`\s]{{8,}})[\"'`]|"
+    r"[\"'`]((?:sk|pk|rk)[-_](?:live|prod|ant|proj)?[-_]?[A-Za-z0-9_-]{16,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|"
+    r"xox[abp]-[\w-]{10,})[\"'`]"
+)
+_KEY_MARKS = (
+    "key",
+    "secret",
+    "token",
+    "passw",
+    "pwd",
+    "credential",
+    "sk-",
+    "pk-",
+    "rk-",
+    "sk_",
+    "ghp_",
+    "akia",
+    "xox",
+    "gho_",
 )
 _PLACEHOLDER = re.compile(
     r"x{4,}|\.\.\.|<|>|\$\{|your|change.?me|example|placeholder|dummy|test|\*{3,}|fake|todo", re.IGNORECASE
@@ -53,14 +80,27 @@ def read(sentence: Sentence) -> Check | None:
         return make_check("forbid-content", sentence, unit="comment", phrases=(mark[1],), kinds=languages)
     if has("secret", text) and (has("code", text) or has("leave", text)) and not sentence.of_kind("path", "program"):
         return make_check("forbid-content", sentence, unit="secret", kinds=languages)
-    tokens = _tokens(text)
+    has_program = any(m.is_code and m.pattern.program in CLEAR for m in sentence.of_kind("program"))
+    tokens = () if has_program else _tokens(text)
     is_about_code = bool(languages) or has("code", text) or "()" in text
     if not tokens or not is_about_code:
         return None
     alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens)
     return make_check(
-        "forbid-content", sentence, unit="code", phrases=tokens[:5], kinds=languages, value=" ".join(alternatives[:1])
+        "forbid-content",
+        sentence,
+        unit="code",
+        phrases=tokens[:5],
+        kinds=languages,
+        value=" ".join(alternatives[:1]),
+        **_scope(sentence),
     )
+
+
+def _scope(sentence: Sentence) -> dict[str, tuple[str, ...]]:
+    """Return the folders that a rule is limited to, and whether it leaves out tests."""
+    folders = tuple(m.text for m in sentence.of_kind("path") if m.text.endswith("/"))
+    return {"paths": folders, "excluded": ("tests",) if _NOT_TESTS.search(sentence.text) else ()}
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -90,9 +130,10 @@ def judge(check: Check, moment: Moment) -> Verdict:
         return NOT_CONCERNED
     result = NOT_CONCERNED
     for change in moment.event.changes:
-        if not is_in_language(change.path, check.kinds):
+        if not is_in_language(change.path, check.kinds) or _is_excluded(check, change.path):
             continue
-        matched = next((line for line in change.added if _has_banned(check, change, line)), "")
+        may_match = _may_match(check, "\n".join(change.added).lower())
+        matched = next((line for line in change.added if _has_banned(check, change, line)), "") if may_match else ""
         if matched:
             return Verdict(result=BREACHED, matched=matched.strip()[:120], instead=check.value)
         if _uses_alternative(check, change):
@@ -100,11 +141,27 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return result
 
 
+def _is_excluded(check: Check, path: str) -> bool:
+    """Return True for a file that the rule does not mean: outside of its folders, or a test."""
+    if check.paths and not any(is_below(path, folder) for folder in check.paths):
+        return True
+    return bool(check.excluded) and _TEST_FILE.search(path) is not None
+
+
+def _may_match(check: Check, text: str) -> bool:
+    """Return False if a text cannot match, without looking at its lines."""
+    if check.unit == "secret":
+        return any(name in text for name in _KEY_MARKS)
+    return any(phrase.removesuffix("()").lower() in text for phrase in check.phrases)
+
+
 def _has_banned(check: Check, change: FileChange, line: str) -> bool:
     if check.unit == "secret":
         match = _SECRET.search(line)
         value = (match[1] or match[2]) if match is not None else None
         return value is not None and _PLACEHOLDER.search(value) is None
+    if not _may_match(check, line.lower()):
+        return False
     code, comment = split_comments(change.path, line)
     if check.unit == "comment":
         return any(re.search(rf"\b{phrase}s?\b", comment, re.IGNORECASE) for phrase in check.phrases)

@@ -15,6 +15,9 @@ _KINDS = {
     ),
     r"(?:ci|github) (?:workflows?|actions)|workflow files": (".github/workflows/",),
 }  # fmt: skip
+_EXCEPT = re.compile(
+    r"\b(?:except|but not|other than|apart from|außer|ausgenommen|excepto|salvo)\s+(?:for |in )?[`\"']?$", re.IGNORECASE
+)
 _READS = re.compile(r"\b(?:read(?!-)|open|look at|lies|lese|lee|leas)\b", re.IGNORECASE)
 
 
@@ -24,13 +27,14 @@ def read(sentence: Sentence) -> Check | None:
     is_ban = has("negation", text) and has("forbid_change", text)
     if not is_ban and not has("hands_off", text):
         return None
-    paths = [m.text for m in sentence.of_kind("path") if m.polarity <= 0 or not is_ban]
+    excluded = [m.text for m in sentence.of_kind("path") if _EXCEPT.search(text[: m.start])]
+    paths = [m.text for m in sentence.of_kind("path") if (m.polarity <= 0 or not is_ban) and m.text not in excluded]
     for words, names in _KINDS.items():
         if re.search(rf"\b(?:{words})\b", text, re.IGNORECASE) and not paths:
             paths.extend(names)
     if not paths or (_READS.search(text) and not has("forbid_change", text)):
         return None
-    return make_check("forbid-path", sentence, paths=tuple(dict.fromkeys(paths)))
+    return make_check("forbid-path", sentence, paths=tuple(dict.fromkeys(paths)), excluded=tuple(excluded))
 
 
 def judge(check: Check, moment: Moment) -> Verdict:
@@ -38,6 +42,8 @@ def judge(check: Check, moment: Moment) -> Verdict:
     if moment.event.kind not in (CHANGE, COMMAND):
         return NOT_CONCERNED
     for change in moment.event.changes:
+        if any(is_below(change.path, pattern) for pattern in check.excluded):
+            continue
         if any(is_below(change.path, pattern) for pattern in check.paths):
             return Verdict(result=BREACHED, matched=change.path)
     return NOT_CONCERNED

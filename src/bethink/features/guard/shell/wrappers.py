@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from bethink.base.frozen import frozen
 from bethink.features.guard.shell.records import Word
+from bethink.features.guard.tables import word_set
 
 _ALL = -1
 
@@ -90,11 +91,11 @@ _CONTAINER_VALUES = (
     "-h --hostname -l --label --memory -m --cpus --platform --pull --gpus --add-host --restart --shm-size --ulimit "
     "--ip --index -f --file --profile --project-directory --project-name"
 )
-_JS_OWN = frozenset(
+_JS_OWN = word_set(
     "add audit bin cache ci config create dedupe deploy dlx exec env fetch help import info init install i in it "
     "link list ls licenses login logout outdated owner pack patch prune publish rebuild remove rm root run run-script "
     "server setup store start stop test t tag tst uninstall un unlink up update upgrade upgrade-interactive version "
-    "versions view why workspace workspaces set get plugin npm node self-update pm x build approve-builds".split()
+    "versions view why workspace workspaces set get plugin npm node self-update pm x build approve-builds"
 )
 
 WRAPPERS: Mapping[str, Wrapper] = {
