@@ -58,8 +58,17 @@ def test_a_transcript_becomes_hook_inputs(tmp_path: Path) -> None:
 
 def test_codex_commands_have_the_form_of_its_hooks(tmp_path: Path) -> None:
     path = tmp_path / "rollout-2026-05-01T10-00-00-11111111-1111-4111-8111-111111111111.jsonl"
-    call = {"type": "function_call", "call_id": "c", "name": "shell", "arguments": '{"command": ["bash", "-lc", "pip install x"]}'}
-    output = {"type": "function_call_output", "call_id": "c", "output": '{"output": "no", "metadata": {"exit_code": 1}}'}
+    call = {
+        "type": "function_call",
+        "call_id": "c",
+        "name": "shell",
+        "arguments": '{"command": ["bash", "-lc", "pip install x"]}',
+    }
+    output = {
+        "type": "function_call_output",
+        "call_id": "c",
+        "output": '{"output": "no", "metadata": {"exit_code": 1}}',
+    }
     rows = [{"type": "response_item", "timestamp": "2026-05-01T10:00:00Z", "payload": item} for item in (call, output)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     before, after = read_events("codex", path)
@@ -87,19 +96,35 @@ def test_an_instruction_that_was_taken_back_is_not_counted_any_more(tmp_path: Pa
 
 
 def test_text_of_tools_and_assistants_is_no_instruction(tmp_path: Path) -> None:
-    steps: list[Step] = [("say", "You should never use pip. Always use uv."), ("run", "echo never use pip"), ("run", "pip install a")]
+    steps: list[Step] = [
+        ("say", "You should never use pip. Always use uv."),
+        ("run", "echo never use pip"),
+        ("run", "pip install a"),
+    ]
     assert replay(tmp_path, steps) == {}
 
 
 def test_everyday_prompts_are_no_instructions(tmp_path: Path) -> None:
-    prompts = ("nice.", "what do you think", "ok now fix the typo in README", "run it again", "looks good, commit", "gracias!")
-    assert replay(tmp_path, [step for prompt in prompts for step in (("user", prompt), ("run", "git commit -m x"))]) == {}
+    prompts = (
+        "nice.",
+        "what do you think",
+        "ok now fix the typo in README",
+        "run it again",
+        "looks good, commit",
+        "gracias!",
+    )
+    assert (
+        replay(tmp_path, [step for prompt in prompts for step in (("user", prompt), ("run", "git commit -m x"))]) == {}
+    )
 
 
 def test_guard_try_prints_what_was_followed(tmp_path: Path) -> None:
     folder = tmp_path / ".claude" / "projects" / "p"
     folder.mkdir(parents=True)
-    write(folder, [("user", "From now on use uv, never pip."), ("run", "pip install b"), ("user", "go on"), ("run", "uv add b")])
+    write(
+        folder,
+        [("user", "From now on use uv, never pip."), ("run", "pip install b"), ("user", "go on"), ("run", "uv add b")],
+    )
     command = [sys.executable, "-m", "bethink", "guard", "try", "--days", "3650"]
     environment = {"HOME": str(tmp_path), "PATH": ""}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)

@@ -1,6 +1,7 @@
 """Recognizes sentences in which a person tells an assistant how to act from then on: "Please always answer in Spanish".
 
-This works without a language model: by patterns, and by a table of weights for what they do not know. A request for once, such as "write a haiku", and what somebody usually does are not meant.
+This works without a language model: by patterns, and by a table of weights for what they do not know. A request for
+once, such as "write a haiku", and what somebody usually does are not meant.
 """
 
 import re

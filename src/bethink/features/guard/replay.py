@@ -1,5 +1,6 @@
 """Counts in transcripts how often agents followed what their users told them. Nothing is stored."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,6 +27,26 @@ from bethink.features.guard.state import Session
 _MAX_PROMPT = 10_000
 _MAX_BREACHES = 5
 _UNCHECKABLE = "uncheckable"
+_ABOUT_COMMANDS = frozenset({"use-instead", "forbid-command", "required-flag"})
+_FOR_NOW = re.compile(
+    r"\b(?:yet|for now|right now|today|tonight|noch nicht|erstmal|erst mal|vorerst|heute|de momento|por ahora|todavía"
+    r"|aún|hoy|mientras|until|bis)\b",
+    re.IGNORECASE,
+)
+
+
+def is_certain(check: Check) -> bool:
+    """Return whether counts of a check can be trusted without a person who confirms it.
+
+    A command must be named in the sentence: "orders are never deleted" is not about `rm`. What holds only for now may
+    have ended without anybody saying so.
+    """
+    if check.shape == _UNCHECKABLE or _FOR_NOW.search(check.rule):
+        return False
+    if check.shape not in _ABOUT_COMMANDS:
+        return True
+    said = set(re.findall(r"[\w.+-]+", check.rule.lower()))
+    return any(not said.isdisjoint((command.program, *command.words)) for command in (*check.bad, *check.good))
 
 
 @frozen
@@ -112,7 +133,7 @@ class Replay:
                 self._add(project, statement, reading)
 
     def _add(self, project: str, statement: Statement, reading: Reading) -> None:
-        if reading.check is None or reading.shape == _UNCHECKABLE:
+        if reading.check is None or not is_certain(reading.check):
             return
         for rule in self._in_force(project):
             rule.is_in_force = not conflicts(rule.check, reading.check)
