@@ -42,7 +42,7 @@ def write(folder: Path, steps: list[Step], **about: str) -> Path:
 def replay(folder: Path, *sessions: list[Step]) -> dict[str, Compliance]:
     counts = Replay(lambda cwd: cwd)
     for number, steps in enumerate(sessions):
-        counts.read(read_events("claude-code", write(folder, steps, session=f"s{number}")))
+        counts.count_events(read_events("claude-code", write(folder, steps, session=f"s{number}")))
     return {rule.text: rule for rule in counts.results()}
 
 
@@ -78,8 +78,8 @@ def test_codex_commands_have_the_form_of_its_hooks(tmp_path: Path) -> None:
 
 def test_compliance_counts_from_when_it_was_said(tmp_path: Path) -> None:
     first: list[Step] = [
-        ("run", "pip install a"), ("user", "From now on use uv, never pip."), ("run", "pip install b"), ("run", "pip install b"),
-        ("user", "again"), ("run", "uv pip install b"),
+        ("run", "pip install a"), ("user", "From now on use uv, never pip."), ("run", "pip install b"),
+        ("run", "pip install b"), ("user", "again"), ("run", "uv pip install b"),
     ]  # fmt: skip
     second: list[Step] = [("user", "Always use uv, never pip."), ("run", "sudo pip3 install c")]
     [rule] = replay(tmp_path, first, second).values()

@@ -34,8 +34,8 @@ _log = logger("agents")
 
 
 @dataclass(slots=True)
-class _Told:
-    """What a session has been told."""
+class _SessionState:
+    """What a session has been state."""
 
     start: str | None = None
     """The answer to its start; None before it has one. It stays the same, because programs cache what they sent."""
@@ -45,20 +45,20 @@ class _Told:
 
 
 class AgentContext:
-    """Builds the answers to hooks, and knows what each session has been told."""
+    """Builds the answers to hooks, and knows what each session has been state."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._told: OrderedDict[tuple[str, str], _Told] = OrderedDict()
+        self._sessions: OrderedDict[tuple[str, str], _SessionState] = OrderedDict()
 
     async def start(self, scope: ProjectScope, *, agent: str, session: str) -> str:
         """Return the answer to a session start: the block, and a line for the person. Empty if nothing is known."""
-        told = self._of(agent, session)
-        if not told.start:
-            items, block = await self._start_block(scope, told, agent=agent, session=session)
-            told.labels |= {item.label for item in items}
-            told.start = _answer(START, block, message=summary_of(items)) if block else ""
-        return told.start
+        state = self._state_of(agent, session)
+        if not state.start:
+            items, block = await self._start_block(scope, state, agent=agent, session=session)
+            state.labels |= {item.label for item in items}
+            state.start = _answer(START, block, message=summary_of(items)) if block else ""
+        return state.start
 
     async def copy(self, scope: ProjectScope) -> str:
         """Return the answer to a start for later: without a session, it is not recorded in the context log."""
@@ -75,40 +75,40 @@ class AgentContext:
 
     def mark_started(self, agent: str, session: str) -> None:
         """Note that the copy of an earlier start was shown, so that the first prompt does not repeat it."""
-        self._of(agent, session).start = ""
+        self._state_of(agent, session).start = ""
 
     async def prompt(self, scope: ProjectScope, text: str, *, agent: str, session: str) -> str:
         """Return the answer to a prompt: matches that are at least fair, and the start if it was missed."""
-        told = self._of(agent, session)
+        state = self._state_of(agent, session)
         blocks = list[str]()
         message = ""
-        if told.start is None:
-            items, block = await self._start_block(scope, told, agent=agent, session=session)
-            told.start, message = "", summary_of(items)
-            told.labels |= {item.label for item in items}
+        if state.start is None:
+            items, block = await self._start_block(scope, state, agent=agent, session=session)
+            state.start, message = "", summary_of(items)
+            state.labels |= {item.label for item in items}
             blocks.append(block)
-        blocks.append(await self._matches(scope, text, told, agent=agent, session=session))
+        blocks.append(await self._matches(scope, text, state, agent=agent, session=session))
         block = "\n\n".join(filter(None, blocks))
         return _answer(PROMPT, block, message=message) if block else ""
 
-    def _of(self, agent: str, session: str) -> _Told:
-        told = self._told.setdefault((agent, session), _Told())
-        self._told.move_to_end((agent, session))
-        if len(self._told) > _SESSIONS:
-            self._told.popitem(last=False)
-        return told
+    def _state_of(self, agent: str, session: str) -> _SessionState:
+        state = self._sessions.setdefault((agent, session), _SessionState())
+        self._sessions.move_to_end((agent, session))
+        if len(self._sessions) > _SESSIONS:
+            self._sessions.popitem(last=False)
+        return state
 
-    async def _open(self, name: str, told: _Told, *, agent: str, session: str) -> tuple[Space, str] | None:
+    async def _open(self, name: str, state: _SessionState, *, agent: str, session: str) -> tuple[Space, str] | None:
         """Return a space and the id of the agent's session in it. An empty space gets no session."""
-        if name not in told.spaces:
+        if name not in state.spaces:
             space = self._memory.space(name)
             key = conversation_key(agent, session)
             has_memory = bool(await space.sessions.list(limit=1)) or bool(await space.facts.count())
-            told.spaces[name] = (space, (await space.session(key, agent=agent)).id) if has_memory else None
-        return told.spaces[name]
+            state.spaces[name] = (space, (await space.session(key, agent=agent)).id) if has_memory else None
+        return state.spaces[name]
 
     async def _start_block(
-        self, scope: ProjectScope, told: _Told, *, agent: str, session: str
+        self, scope: ProjectScope, state: _SessionState, *, agent: str, session: str
     ) -> tuple[list[Match], str]:  # fmt: skip
         """Return the items and the text of a start, recorded in the context log.
 
@@ -118,7 +118,7 @@ class AgentContext:
         for index, name in enumerate(scope.spaces):
             share = remaining // (len(scope.spaces) - index)
             try:
-                opened = await self._open(name, told, agent=agent, session=session)
+                opened = await self._open(name, state, agent=agent, session=session)
                 if opened is None:
                     continue
                 space, own = opened
@@ -131,26 +131,26 @@ class AgentContext:
             blocks.append(block.text)
         return items, "\n\n".join(filter(None, blocks))
 
-    async def _matches(self, scope: ProjectScope, text: str, told: _Told, *, agent: str, session: str) -> str:
+    async def _matches(self, scope: ProjectScope, text: str, state: _SessionState, *, agent: str, session: str) -> str:
         question = text.strip()[:_MAX_QUESTION]
         remaining, blocks = PROMPT_BUDGET, list[str]()
         for name in scope.spaces if question else ():
             try:
-                opened = await self._open(name, told, agent=agent, session=session)
+                opened = await self._open(name, state, agent=agent, session=session)
                 if opened is None:
                     continue
                 space, own = opened
-                found = await space.recall(
+                matches = await space.recall(
                     question, kinds=_KINDS, min_certainty=Certainty.FAIR, limit=_MATCHES, budget=remaining,
                     session_id=own,
                 )  # fmt: skip
             except BethinkError as error:
                 _log.warning("Could not search for a prompt: %s", type(error).__name__)
                 continue
-            items = [item for item in found if item.session_id != own and item.label not in told.labels]
+            items = [item for item in matches if item.session_id != own and item.label not in state.labels]
             chosen = [_line(item) for item in items if is_useful(item)]
             if chosen:
-                told.labels |= {item.label for item in chosen}
+                state.labels |= {item.label for item in chosen}
                 remaining -= sum(item.tokens for item in chosen)
                 blocks.append(write_block(chosen, space=name, citations=False))
         return "\n\n".join(blocks)
@@ -174,10 +174,10 @@ def is_useful(item: Match) -> bool:
 
 def summary_of(items: Iterable[Match]) -> str:
     """Return the line that a person reads at a session start, such as "Bethink: 6 instructions, 4 facts."."""
-    told = list(items)
-    wishes = [item for item in told if item.section == PREFERENCES]
-    facts = [item for item in told if item.fact is not None and item not in wishes]
-    doubts = [item for item in told if item.status is FactStatus.DOUBTFUL]
+    lines = list(items)
+    wishes = [item for item in lines if item.section == PREFERENCES]
+    facts = [item for item in lines if item.fact is not None and item not in wishes]
+    doubts = [item for item in lines if item.status is FactStatus.DOUBTFUL]
     parts = [plural(len(wishes), "instruction")] if wishes else []
     parts += [plural(len(facts), "fact")] if facts else []
     parts += [f"{len(doubts)} in doubt"] if doubts else []

@@ -27,7 +27,7 @@ def read_events(agent: str, path: Path) -> Iterator[TranscriptEvent]:
     """Yield the events of a transcript, in order. Sub-agents are skipped, because nobody told them anything."""
     reader = _ClaudeEvents(path) if agent == claude_code.AGENT else _CodexEvents(path)
     for raw in raw_lines(path):
-        yield from reader.read(raw.tree)
+        yield from reader.parse(raw.tree)
     yield from reader.end_turn()
 
 
@@ -42,7 +42,7 @@ class _Events:
         self._session = path.stem
         self._at = self._cwd = self._branch = ""
 
-    def read(self, tree: Mapping[str, Any]) -> Iterator[TranscriptEvent]:
+    def parse(self, tree: Mapping[str, Any]) -> Iterator[TranscriptEvent]:
         """Yield the events of a line."""
         raise NotImplementedError
 
@@ -79,15 +79,15 @@ class _Events:
 class _ClaudeEvents(_Events):
     agent = claude_code.AGENT
 
-    def read(self, tree: Mapping[str, Any]) -> Iterator[TranscriptEvent]:
+    def parse(self, tree: Mapping[str, Any]) -> Iterator[TranscriptEvent]:
         if tree.get("type") not in ("user", "assistant") or tree.get("isSidechain") is True or id_at(tree, "agentId"):
             return
         self._session = id_at(tree, "sessionId") or self._session
         self._at = text_at(tree, "timestamp") or self._at
         self._cwd, self._branch = text_at(tree, "cwd") or self._cwd, text_at(tree, "gitBranch") or self._branch
-        said = claude_code.role_and_text(tree)
-        if said is not None and said[0] == "assistant":
-            self._answer = said[1]
+        spoken = claude_code.role_and_text(tree)
+        if spoken is not None and spoken[0] == "assistant":
+            self._answer = spoken[1]
         for part in objects(value_at(tree, "message", "content")):
             if part.get("type") == "tool_use":
                 yield self._call(str(part.get("id")), str(part.get("name")), mapping(part.get("input")))
@@ -95,14 +95,14 @@ class _ClaudeEvents(_Events):
                 yield from self._result(
                     str(part.get("tool_use_id")), _output(part.get("content")), failed=part.get("is_error") is True
                 )
-        if said is not None and said[0] == "user":
-            yield from self._prompt(said[1])
+        if spoken is not None and spoken[0] == "user":
+            yield from self._prompt(spoken[1])
 
 
 class _CodexEvents(_Events):
     agent = codex.AGENT
 
-    def read(self, tree: Mapping[str, Any]) -> Iterator[TranscriptEvent]:
+    def parse(self, tree: Mapping[str, Any]) -> Iterator[TranscriptEvent]:
         item = mapping(tree.get("payload", tree))
         self._at = text_at(tree, "timestamp") or self._at
         if tree.get("type") in ("session_meta", "turn_context"):

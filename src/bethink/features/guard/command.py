@@ -41,6 +41,6 @@ async def guard_try(
 
 
 def _heading(rules: "list[Compliance]", sessions: int) -> list[OutputLine]:
-    found = f"{plural(len(rules), 'instruction')} that a program can check, in {plural(sessions, 'session')}"
+    title = f"{plural(len(rules), 'instruction')} that a program can check, in {plural(sessions, 'session')}"
     more = f"; the first {_SHOWN}" if len(rules) > _SHOWN else ""
-    return [OutputLine(f"{found}{more}", "bold")] + ([] if rules else [OutputLine("  none was found")])
+    return [OutputLine(f"{title}{more}", "bold")] + ([] if rules else [OutputLine("  none was found")])

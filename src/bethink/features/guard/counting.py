@@ -22,9 +22,9 @@ def count_compliance(days: int, *, quiet: bool) -> tuple[Replay, int]:
 
     since = (datetime.now(UTC) - timedelta(days=days)).timestamp()
     agents = ((claude_code.AGENT, claude_code.find()), (codex.AGENT, codex.find()))
-    found = [(path.stat().st_mtime, agent, path) for agent, paths in agents for path in paths]
-    recent = sorted((time, agent, path) for time, agent, path in found if time >= since)
-    replay = Replay(cache(lambda cwd: scope_of(cwd or "/").home or ""))
+    transcripts = [(path.stat().st_mtime, agent, path) for agent, paths in agents for path in paths]
+    recent = sorted((time, agent, path) for time, agent, path in transcripts if time >= since)
+    replay = Replay(_project_of)
     read = 0
 
     def events(agent: str, path: Path) -> Iterator[TranscriptEvent]:
@@ -35,10 +35,15 @@ def count_compliance(days: int, *, quiet: bool) -> tuple[Replay, int]:
 
     with Progress("sessions", len(recent), quiet=quiet) as progress:
         for _, agent, path in recent:
-            replay.read(events(agent, path))
+            replay.count_events(events(agent, path))
             read += 1
             progress.advance(1)
     return replay, read
+
+
+@cache
+def _project_of(cwd: str) -> str:
+    return scope_of(cwd or "/").home or ""
 
 
 def compliance_lines(rules: list[Compliance]) -> list[OutputLine]:

@@ -45,8 +45,8 @@ def is_certain(check: Check) -> bool:
         return False
     if check.shape not in _ABOUT_COMMANDS:
         return True
-    said = set(re.findall(r"[\w.+-]+", check.rule.lower()))
-    return any(not said.isdisjoint((command.program, *command.words)) for command in (*check.bad, *check.good))
+    words = set(re.findall(r"[\w.+-]+", check.rule.lower()))
+    return any(not words.isdisjoint((command.program, *command.words)) for command in (*check.bad, *check.good))
 
 
 @frozen
@@ -95,13 +95,13 @@ class Replay:
 
     def __init__(self, project_of: Callable[[str], str]) -> None:
         self._project_of = project_of
-        self._found: dict[str, dict[Check, Compliance]] = {}
+        self._rules: dict[str, dict[Check, Compliance]] = {}
         self._sessions: dict[tuple[str, str], Session] = {}
         self._counted: set[tuple[int, str]] = set()
         """The violations of the current turn: a repeated act counts once."""
         self.events = 0
 
-    def read(self, events: Iterable[TranscriptEvent]) -> None:
+    def count_events(self, events: Iterable[TranscriptEvent]) -> None:
         """Count the events of one transcript."""
         session = Session()
         for event in events:
@@ -118,7 +118,7 @@ class Replay:
 
     def results(self) -> list[Compliance]:
         """Return every instruction: the most violated first, then those with the most opportunities."""
-        rules = [rule for found in self._found.values() for rule in found.values()]
+        rules = [rule for of_project in self._rules.values() for rule in of_project.values()]
         return sorted(rules, key=lambda rule: (-rule.violated, -rule.opportunities, rule.stated[0].at))
 
     def _hear(self, project: str, event: TranscriptEvent) -> None:
@@ -138,12 +138,12 @@ class Replay:
         for rule in self._in_force(project):
             rule.is_in_force = not conflicts(rule.check, reading.check)
         key = replace(reading.check, statement=Statement())
-        rule = self._found.setdefault(project, {}).setdefault(key, Compliance(project, reading.check))
+        rule = self._rules.setdefault(project, {}).setdefault(key, Compliance(project, reading.check))
         rule.is_in_force = True
         rule.stated.append(statement)
 
     def _in_force(self, project: str) -> list[Compliance]:
-        return [rule for rule in self._found.get(project, {}).values() if rule.is_in_force]
+        return [rule for rule in self._rules.get(project, {}).values() if rule.is_in_force]
 
     def _judge(self, project: str, event: TranscriptEvent, hook_event: Event, session: Session) -> None:
         for rule in self._in_force(project):
