@@ -218,7 +218,7 @@ def _row(entry: Entry, doc: int, space: str, hashes: Hashes) -> _Row:
     try:
         hits = bytes(times)
     except ValueError:
-        hits = bytes([min(each, _MAX_HITS) for each in times])
+        hits = bytes([min(number, _MAX_HITS) for number in times])
     packed = b"".join([hashes[term] for term in counts])
     return _Row(doc, space, str(kind), name, number, at, length, int(asks), packed, hits)
 

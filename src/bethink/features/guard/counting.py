@@ -25,7 +25,7 @@ def count_compliance(days: int, *, quiet: bool) -> tuple[Replay, int]:
     transcripts = [(path.stat().st_mtime, agent, path) for agent, paths in agents for path in paths]
     recent = sorted((time, agent, path) for time, agent, path in transcripts if time >= since)
     replay = Replay(_project_of)
-    read = 0
+    count = 0
 
     def events(agent: str, path: Path) -> Iterator[TranscriptEvent]:
         try:
@@ -36,9 +36,9 @@ def count_compliance(days: int, *, quiet: bool) -> tuple[Replay, int]:
     with Progress("sessions", len(recent), quiet=quiet) as progress:
         for _, agent, path in recent:
             replay.count_events(events(agent, path))
-            read += 1
+            count += 1
             progress.advance(1)
-    return replay, read
+    return replay, count
 
 
 @cache
@@ -76,7 +76,7 @@ def as_json(rule: Compliance) -> dict[str, Any]:
         "text": rule.text,
         "project": rule.project,
         "shape": rule.check.shape,
-        "stated": [{"at": said.at, "text": said.text} for said in rule.stated],
+        "stated": [{"at": statement.at, "text": statement.text} for statement in rule.stated],
         "in_force": rule.is_in_force,
         "followed": rule.followed,
         "violated": rule.violated,
