@@ -9,6 +9,7 @@ from bethink.features.guard.check import CommandPattern
 from bethink.features.guard.commands import flags_of, has_flag, is_help, matches_any, positionals, subcommand
 from bethink.features.guard.sentences.mentions import pattern_of
 from bethink.features.guard.shell import Command
+from bethink.features.guard.tables import word_set
 
 
 @frozen
@@ -90,22 +91,27 @@ def _is_uv_pip(command: Command) -> bool:
 def _runs_tests(command: Command) -> bool:
     words = positionals(command)
     flags = command.texts
-    if any(flag in ("--collect-only", "--co", "--list", "--listTests", "--no-run", "--help", "--version") for flag in flags):
+    if any(
+        flag in ("--collect-only", "--co", "--list", "--listTests", "--no-run", "--help", "--version") for flag in flags
+    ):
         return False
     program = command.program
     if program in _TESTERS:
         return True
     if program in _SCRIPTED and words:
         names = words[1:] if words[0] in ("run", "run-script") else words
-        return bool(names) and re.fullmatch(r"(?:test|tests|check|spec|unit|e2e|tst|t)(?:[:_-][\w:-]+)?", names[0]) is not None
+        return (
+            bool(names)
+            and re.fullmatch(r"(?:test|tests|check|spec|unit|e2e|tst|t)(?:[:_-][\w:-]+)?", names[0]) is not None
+        )
     return False
 
 
-_TESTERS = frozenset(
+_TESTERS = word_set(
     "pytest py.test unittest nosetests nose2 tox nox jest vitest mocha ava karma tap rspec minitest phpunit pest ctest "
-    "playwright cypress cucumber behave robot bats gotestsum busted trial green ward pytest-xdist mamba-test karma".split()
+    "playwright cypress cucumber behave robot bats gotestsum busted trial green ward pytest-xdist mamba-test karma"
 )
-_SCRIPTED = frozenset("npm pnpm yarn bun make gmake just task rake mage composer nx turbo deno invoke inv hatch".split())
+_SCRIPTED = word_set("npm pnpm yarn bun make gmake just task rake mage composer nx turbo deno invoke inv hatch")
 
 
 def _is_pull_rebase(command: Command) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from bethink.features.guard.check import CommandPattern
 from bethink.features.guard.shell import Command
+from bethink.features.guard.tables import word_set
 
 _GLOBAL_VALUES: Mapping[str, frozenset[str]] = {
     "git": frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"}),
@@ -28,17 +29,17 @@ _GLOBAL_VALUES: Mapping[str, frozenset[str]] = {
 """Options with a value that may stand in front of a subcommand."""
 
 _TEXT_OPTIONS: Mapping[tuple[str, str], frozenset[str]] = {
-    ("git", "commit"): frozenset(
+    ("git", "commit"): word_set(
         "-m --message -F --file -C --reuse-message -c --reedit-message -t --template --author --date --trailer --fixup "
-        "--squash --cleanup".split()
+        "--squash --cleanup"
     ),
-    ("git", "tag"): frozenset("-m --message -F --file -u --local-user".split()),
-    ("git", "merge"): frozenset("-m -F -s --strategy -X --strategy-option --message --file".split()),
-    ("git", "stash"): frozenset("-m --message".split()),
-    ("git", "log"): frozenset("--grep --author --since --until -S -G --format --pretty -n".split()),
-    ("git", "push"): frozenset("-o --push-option --receive-pack --repo".split()),
-    ("gh", "pr"): frozenset("-t --title -b --body -F --body-file -H --head -B --base -l --label -r --reviewer".split()),
-    ("gh", "issue"): frozenset("-t --title -b --body -F --body-file -l --label".split()),
+    ("git", "tag"): word_set("-m --message -F --file -u --local-user"),
+    ("git", "merge"): word_set("-m -F -s --strategy -X --strategy-option --message --file"),
+    ("git", "stash"): word_set("-m --message"),
+    ("git", "log"): word_set("--grep --author --since --until -S -G --format --pretty -n"),
+    ("git", "push"): word_set("-o --push-option --receive-pack --repo"),
+    ("gh", "pr"): word_set("-t --title -b --body -F --body-file -H --head -B --base -l --label -r --reviewer"),
+    ("gh", "issue"): word_set("-t --title -b --body -F --body-file -l --label"),
 }
 """Options of subcommands whose value is free text, which is never a flag."""
 
@@ -64,8 +65,8 @@ _SHORT: Mapping[tuple[str, str], Mapping[str, str]] = {
 """Long forms of short flags."""
 
 _SYNONYMS: Mapping[tuple[str, str], frozenset[str]] = {
-    ("npm", "install"): frozenset("i in ins inst insta add isntall".split()),
-    ("npm", "test"): frozenset("t tst".split()),
+    ("npm", "install"): word_set("i in ins inst insta add isntall"),
+    ("npm", "test"): word_set("t tst"),
     ("npm", "ci"): frozenset({"clean-install", "install-clean"}),
     ("npm", "run"): frozenset({"run-script"}),
     ("pnpm", "install"): frozenset({"i"}),
@@ -78,7 +79,7 @@ _SYNONYMS: Mapping[tuple[str, str], frozenset[str]] = {
 }
 
 _HELP = frozenset({"--help", "--version", "-h", "-V"})
-_MIXED_LONG = frozenset("go terraform tofu find java javac gcc clang ffmpeg openssl".split())
+_MIXED_LONG = word_set("go terraform tofu find java javac gcc clang ffmpeg openssl")
 """Programs whose long flags start with one dash."""
 
 
@@ -97,7 +98,12 @@ def matches_any(patterns: Iterable[CommandPattern], command: Command) -> Command
 def is_help(command: Command) -> bool:
     """Return True if the command only prints help or a version."""
     texts = command.texts
-    return any(text in ("--help", "--version") for text in texts) or texts in (("help",), ("version",), ("-h",), ("-V",))
+    return any(text in ("--help", "--version") for text in texts) or texts in (
+        ("help",),
+        ("version",),
+        ("-h",),
+        ("-V",),
+    )
 
 
 def positionals(command: Command) -> list[str]:
@@ -182,7 +188,9 @@ def flag_value(command: Command, name: str) -> str | None:
 def _is_versioned(program: str, name: str) -> bool:
     """Return True for `pip3.11` of `pip`, and not for `base64` of `base`."""
     tail = program.removeprefix(name)
-    return tail != program and tail.lstrip("-").replace(".", "").isdigit() and name not in ("base", "md", "sha", "python")
+    return (
+        tail != program and tail.lstrip("-").replace(".", "").isdigit() and name not in ("base", "md", "sha", "python")
+    )
 
 
 def _text_options(program: str, first: str) -> frozenset[str]:

@@ -8,18 +8,21 @@ from typing import Any, cast
 from bethink.base.frozen import frozen
 from bethink.features.guard.files import FileChange, command_changes, edit_changes, relative_path
 from bethink.features.guard.shell import Script, read_shell
+from bethink.features.guard.tables import word_set
 
 COMMAND, CHANGE, TOOL, PROMPT, ANSWER, OTHER = "command", "change", "tool", "prompt", "answer", "other"
 MAX_TEXT = 100_000
 _EDIT_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch"})
 _SHELL_TOOLS = frozenset({"Bash", "shell", "exec_command", "local_shell"})
-_READERS = frozenset("cat head tail less more bat sed awk rg grep nl view wc".split())
+_READERS = word_set("cat head tail less more bat sed awk rg grep nl view wc")
 _FAILED = re.compile(
     r"\b[1-9]\d* (?:failed|failures?|failing|errors?)\b|^FAIL(?:ED|URES)?\b|exit(?:ed with)? code:? [1-9]|npm ERR!|"
     r"^not ok\b|Traceback \(most recent|^error(?:\[|:)|AssertionError|\bFAILED\b|--- FAIL",
     re.MULTILINE,
 )
-_PASSED = re.compile(r"\bpass(?:ed|es|ing)?\b|\bok\b|\bsuccess\w*|\b0 (?:failed|failures|errors)\b|\bdone\b|✓", re.IGNORECASE)
+_PASSED = re.compile(
+    r"\bpass(?:ed|es|ing)?\b|\bok\b|\bsuccess\w*|\b0 (?:failed|failures|errors)\b|\bdone\b|✓", re.IGNORECASE
+)
 
 
 @frozen
@@ -72,7 +75,14 @@ def read_event(hook_input: Mapping[str, Any]) -> Event:
 def _command_event(text: str, cwd: str, *, succeeded: bool | None, is_after: bool) -> Event:
     script, changes, reads = _read_command(text, cwd)
     return Event(
-        kind=COMMAND, tool="Bash", script=script, changes=changes, reads=reads, succeeded=succeeded, is_after=is_after, cwd=cwd
+        kind=COMMAND,
+        tool="Bash",
+        script=script,
+        changes=changes,
+        reads=reads,
+        succeeded=succeeded,
+        is_after=is_after,
+        cwd=cwd,
     )
 
 

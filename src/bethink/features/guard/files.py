@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bethink.base.frozen import frozen
-from bethink.features.guard.commands import has_flag, positionals, subcommand
+from bethink.features.guard.commands import has_flag, positionals
 from bethink.features.guard.shell import Command
-from bethink.features.guard.shell.reader import visible_output
+from bethink.features.guard.shell.effects import visible_output
 
 _SAMPLES = (".example", ".sample", ".template", ".dist", ".tmpl", ".defaults")
 _PATCH_HEADER = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
@@ -127,7 +127,10 @@ def command_changes(command: Command) -> Iterator[FileChange]:
             is_append = ">>" in redirect.operator
             lines = tuple((output or "").splitlines())
             yield FileChange(
-                path=path, kind="edit" if is_append else "add", added=lines, is_complete=output is not None and not is_append
+                path=path,
+                kind="edit" if is_append else "add",
+                added=lines,
+                is_complete=output is not None and not is_append,
             )
     writer = _WRITERS.get(command.program)
     if writer is not None and not command.is_remote:
@@ -177,7 +180,9 @@ def _in_place(command: Command) -> Iterator[FileChange]:
     is_edit = any(text.startswith(("-i", "--in-place", "-pi", "-ni")) or text == "inplace" for text in texts)
     if not is_edit:
         return
-    has_script = any(text in ("-e", "-f", "--expression", "--file") or text.endswith("e") and text[:1] == "-" for text in texts)
+    has_script = any(
+        text in ("-e", "-f", "--expression", "--file") or text.endswith("e") and text[:1] == "-" for text in texts
+    )
     words: list[str] = []
     takes_value = False
     for text in texts:

@@ -3,7 +3,17 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
-from bethink.features.guard.check import NONE, NOT_APPLICABLE, UNKNOWN, WITHDRAWS, Check, Statement, Verdict, explain, statement_from
+from bethink.features.guard.check import (
+    NONE,
+    NOT_APPLICABLE,
+    UNKNOWN,
+    WITHDRAWS,
+    Check,
+    Statement,
+    Verdict,
+    explain,
+    statement_from,
+)
 from bethink.features.guard.events import Event, read_event
 from bethink.features.guard.force import reason_out_of_force
 from bethink.features.guard.read import read_statement

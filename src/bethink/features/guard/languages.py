@@ -4,6 +4,8 @@ import posixpath
 import re
 from collections.abc import Mapping
 
+from bethink.features.guard.tables import word_set
+
 ENDINGS: Mapping[str, frozenset[str]] = {
     "python": frozenset({"py", "pyi"}),
     "typescript": frozenset({"ts", "tsx", "mts", "cts", "vue", "svelte"}),
@@ -26,8 +28,29 @@ ENDINGS: Mapping[str, frozenset[str]] = {
     "markdown": frozenset({"md", "mdx"}),
     "yaml": frozenset({"yaml", "yml"}),
 }
-_CODE = frozenset().union(*(ENDINGS[name] for name in ENDINGS if name not in ("markdown", "yaml", "css", "html"))) | frozenset(
-    {"scala", "ex", "exs", "lua", "dart", "m", "mm", "zig", "hs", "ml", "clj", "erl", "jl", "r", "pl", "ipynb", "sc", "groovy"}
+_CODE = frozenset().union(
+    *(ENDINGS[name] for name in ENDINGS if name not in ("markdown", "yaml", "css", "html"))
+) | frozenset(
+    {
+        "scala",
+        "ex",
+        "exs",
+        "lua",
+        "dart",
+        "m",
+        "mm",
+        "zig",
+        "hs",
+        "ml",
+        "clj",
+        "erl",
+        "jl",
+        "r",
+        "pl",
+        "ipynb",
+        "sc",
+        "groovy",
+    }
 )
 _NAMES = {
     "python": r"python",
@@ -48,8 +71,12 @@ _NAMES = {
     "markdown": r"markdown",
     "css": r"css",
 }
-_HASH = frozenset({"py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "tf", "tfvars", "toml", "r", "pl", "jl", "ex", "exs"})
-_STRING = re.compile(r"'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`", re.DOTALL)
+_HASH = frozenset(
+    {"py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "tf", "tfvars", "toml", "r", "pl", "jl", "ex", "exs"}
+)
+_STRING = re.compile(
+    r"'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`", re.DOTALL
+)
 
 
 def ending(path: str) -> str:
@@ -98,36 +125,36 @@ _BLOCK_QUOTE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _QUOTES = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»")
 _URL = re.compile(r"https?://\S+")
 _WORDS: Mapping[str, frozenset[str]] = {
-    "en": frozenset(
+    "en": word_set(
         "the and is are was were of to in that it this with for on as have has had not be been you your i we they will would can "
         "done fixed added changed removed updated but from all which so now there if did do does no yes here ready finished "
-        "tests pass passed ran please should could me my it's i've i'll that's sorry thanks ok what how also then at by an".split()
+        "tests pass passed ran please should could me my it's i've i'll that's sorry thanks ok what how also then at by an"
     ),
-    "de": frozenset(
+    "de": word_set(
         "der die das und ist sind war waren von zu im dass es dies mit für auf als habe hat hatte nicht sein du dein ich wir sie "
         "wird würde kann fertig erledigt behoben geändert aber aus alle jetzt wenn nein ja hier den dem ein eine einen einer bei "
-        "noch auch nur nach wurde werden keine kein oder über mir dir mich ich's läuft laufen bitte soll danke was wie so an".split()
+        "noch auch nur nach wurde werden keine kein oder über mir dir mich ich's läuft laufen bitte soll danke was wie so an"
     ),
-    "es": frozenset(
+    "es": word_set(
         "el la los las y es son fue de que en un una con para por como he ha han no ser tu yo nosotros está están puede hecho listo "
         "lista terminado pero todo todas todos ahora si sí aquí al del se lo más ya sin su sus esto este esta muy también cuando "
-        "cambiado añadido corregido corregí pasan gracias qué cómo me mi le les hay".split()
+        "cambiado añadido corregido corregí pasan gracias qué cómo me mi le les hay"
     ),
-    "fr": frozenset(
+    "fr": word_set(
         "le la les et est sont de que dans un une avec pour par comme j'ai a ont ne pas vous je nous ils peut fait terminé mais "
-        "tout tous maintenant si oui ici au du se ce cette aussi sur sans des il elle c'est corrigé ajouté merci où passent".split()
+        "tout tous maintenant si oui ici au du se ce cette aussi sur sans des il elle c'est corrigé ajouté merci où passent"
     ),
-    "it": frozenset(
+    "it": word_set(
         "il lo la i gli le e è sono di che in un una con per come ho ha hanno non essere tu io noi può fatto finito ma tutto tutti "
-        "ora se sì qui al del si questo questa anche della delle nel corretto aggiunto grazie".split()
+        "ora se sì qui al del si questo questa anche della delle nel corretto aggiunto grazie"
     ),
-    "pt": frozenset(
+    "pt": word_set(
         "o a os as e é são de que em um uma com para por como foi não ser você eu nós pode feito pronto mas tudo todos agora se "
-        "sim aqui ao do da dos das no na este esta também corrigi adicionei obrigado".split()
+        "sim aqui ao do da dos das no na este esta também corrigi adicionei obrigado"
     ),
-    "nl": frozenset(
+    "nl": word_set(
         "de het een en is zijn was van te in dat dit met voor op als heb heeft niet je jij ik wij ze kan klaar maar alle nu "
-        "als nee ja hier er ook nog geen of over naar door wordt werd bij deze".split()
+        "als nee ja hier er ook nog geen of over naar door wordt werd bij deze"
     ),
 }
 

@@ -8,6 +8,7 @@ from bethink.base.frozen import frozen
 from bethink.features.guard.check import CommandPattern
 from bethink.features.guard.sentences import alternatives
 from bethink.features.guard.sentences.programs import CLEAR, COMMON, SAME, SUBCOMMANDS
+from bethink.features.guard.tables import word_set
 
 _TOKEN = re.compile(r"`([^`\n]{1,200})`|([\w@.+*~/-][\w@.+:*~/-]*)")
 _BOUNDARY = re.compile(r"[.;:!?](?=\s|$)|,|\bsondern\b|\bsino\b|\bbut\b|\baber\b|\bpero\b|\n| – | - ")
@@ -17,7 +18,9 @@ _LEADS = re.compile(
     re.IGNORECASE,
 )
 _NEGATES = re.compile(r"(?:never|not|no|nicht|kein|nie|niemals|nunca)\s+$", re.IGNORECASE)
-_CONDITIONED = re.compile(r"\s+(?:only|nur|immer|always|solo|sólo|siempre)\s+(?:ever\s+)?(?:with|mit|con)\b", re.IGNORECASE)
+_CONDITIONED = re.compile(
+    r"\s+(?:only|nur|immer|always|solo|sólo|siempre)\s+(?:ever\s+)?(?:with|mit|con)\b", re.IGNORECASE
+)
 _TRAILS = re.compile(
     r"\s*(?:$|[.,;:!?)]|(?:and|or|but|for|in|here|to|instead|from|when|over|rather|any|anymore|not|never|nicht|nie|und|oder|"
     r"für|im|nehmen|verwenden|benutzen|nutzen|statt|y|o|para|en|as|again|is|are|ist|if|on|anstelle|anstatt|at|everywhere|"
@@ -32,7 +35,7 @@ _PATH = re.compile(
     rf"^(?:[~.]{{0,2}}/)?(?:[\w.@*+-]+/)+[\w.@*+-]*$|^[~.]{{0,2}}/[\w.@*+-]+$|^[\w@*+-][\w.@*+-]*\.(?:{_ENDINGS})$|^\.(?!\.)[\w-]+(?:\.[\w*-]+)*$|"
     r"^(?:Dockerfile|Makefile|Jenkinsfile|Gemfile|LICENSE|CODEOWNERS|CHANGELOG|README|justfile)$"
 )
-_NO_PATHS = frozenset("and/or either/or yes/no he/she ci/cd client/server tcp/ip input/output read/write i/o e.g i.e".split())
+_NO_PATHS = word_set("and/or either/or yes/no he/she ci/cd client/server tcp/ip input/output read/write i/o e.g i.e")
 _FLAG = re.compile(r"^--?[A-Za-z][\w-]*(?:=\S+)?$")
 _COMPOUND = re.compile(r"(?<=[\w/*])-(?:Datei\w*|Ordner\w*|Verzeichnis\w*|Files?|Zeilen?|Befehl\w*|Aufruf\w*|Flag)$")
 """German nouns that follow a name with a hyphen."""
@@ -63,7 +66,9 @@ def pattern_of(text: str) -> CommandPattern:
     head = words[0].rsplit("/", 1)[-1].lower()
     alias = SAME.get(head, head).split()
     flags = tuple(word for word in words[1:] if word.startswith("-") and len(word) > 1)
-    plain = tuple(word for word in words[1:] if not word.startswith("-") and not word.startswith(("<", "[", "…", "...")))
+    plain = tuple(
+        word for word in words[1:] if not word.startswith("-") and not word.startswith(("<", "[", "…", "..."))
+    )
     return CommandPattern(program=alias[0], words=(*alias[1:], *plain), flags=flags)
 
 
@@ -150,7 +155,9 @@ def _extend(text: str, head: str, start: int, end: int) -> Mention:
     known = SUBCOMMANDS.get(head, frozenset[str]())
     while (match := re.match(r"[ ]+(--?\w[\w-]*|[a-z][\w:-]*|\d{3}\b)", text[end:])) is not None:
         word = match[1]
-        if not (word in known and len(words) == 1) and not ((word.startswith("-") or word.isdigit()) and len(words) < 5):
+        if not (word in known and len(words) == 1) and not (
+            (word.startswith("-") or word.isdigit()) and len(words) < 5
+        ):
             break
         words.append(word)
         end += match.end()
@@ -167,7 +174,11 @@ def _with_polarity(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...
         previous = mentions[index - 1].end if index else 0
         following = mentions[index + 1].start if index + 1 < len(mentions) else len(text)
         sign = _sign(text[previous : mention.start], text[mention.end : following])
-        if index and _PREFERENCE.search(text[: mention.start]) and text[previous : mention.start].strip() in ("to", "a", "vor"):
+        if (
+            index
+            and _PREFERENCE.search(text[: mention.start])
+            and text[previous : mention.start].strip() in ("to", "a", "vor")
+        ):
             sign = -1
         if sign == 0 and index and _is_joined(text[previous : mention.start]):
             sign = signs[-1]
@@ -175,7 +186,9 @@ def _with_polarity(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...
     if -1 in signs:
         first = signs.index(-1)
         # "It is `a b`. Never call a-b.": the name in front of the ban is the alternative.
-        signs = [1 if sign == 0 and (i < first or _is_target(text, mentions[i])) else sign for i, sign in enumerate(signs)]
+        signs = [
+            1 if sign == 0 and (i < first or _is_target(text, mentions[i])) else sign for i, sign in enumerate(signs)
+        ]
     return tuple(
         Mention(text=m.text, kind=m.kind, start=m.start, end=m.end, polarity=sign, is_code=m.is_code)
         for m, sign in zip(mentions, signs, strict=True)
@@ -187,7 +200,9 @@ def _is_target(text: str, mention: Mention) -> bool:
 
 
 def _is_joined(between: str) -> bool:
-    return re.fullmatch(r"\s*(?:,|/|&|\(|and|or|oder|und|y|o|ni|nor|,\s*(?:and|or|und|oder|y|o))\s*", between) is not None
+    return (
+        re.fullmatch(r"\s*(?:,|/|&|\(|and|or|oder|und|y|o|ni|nor|,\s*(?:and|or|und|oder|y|o))\s*", between) is not None
+    )
 
 
 def _sign(before: str, after: str) -> int:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-CLEAR = frozenset(
-    """
+from bethink.features.guard.tables import word_set
+
+CLEAR = word_set("""
     pip pip3 uv uvx poetry pipenv pdm conda mamba hatch rye pipx npm pnpm yarn bun npx bunx deno nvm volta nodejs tsc
     cargo rustc rustup clippy gofmt golangci-lint gradle mvn maven sbt bazel cmake ninja meson gcc g++ clang docker
     docker-compose podman podman-compose buildah kubectl helm terraform tofu opentofu terragrunt pulumi ansible
@@ -21,53 +22,50 @@ CLEAR = frozenset(
     twine flit setuptools gpg openssl certbot ffmpeg imagemagick convert tar zip unzip gzip nohup xargs exa eza lsd bat
     ls tree htop sqlfluff alembic flyway liquibase prisma knex typeorm sequelize drizzle-kit dbt
     markdownlint vale codespell cspell typos black make just find go node python python3 ruby php java swift
-    """.split()
-)
+    """)
 """Names of programs."""
 
-COMMON = frozenset(
-    """
+COMMON = word_set("""
     make just find go black service fly convert port screen tree host node trash kind task bat hub tar zip time watch
     test cat head tail sort cut join kill at fish bundle echo touch less more install standard parcel composer
     python ruby java swift php perl bash snap nose turbo flow ant who as gem
-    """.split()
-)
+    """)
 """Names that are also words of prose or of languages: programs only right behind a verb such as "use"."""
 
 SUBCOMMANDS: Mapping[str, frozenset[str]] = {
-    "git": frozenset(
+    "git": word_set(
         "add am apply bisect blame branch checkout cherry-pick clean clone commit config fetch filter-branch gc grep init "
-        "log merge mv pull push rebase reflog reset restore revert rm show stash submodule switch tag worktree lfs".split()
+        "log merge mv pull push rebase reflog reset restore revert rm show stash submodule switch tag worktree lfs"
     ),
     "gk": frozenset({"commit"}),
-    "gh": frozenset("pr issue release repo workflow run".split()),
-    "docker": frozenset("compose build run exec push pull system volume swarm stack ps rm rmi prune".split()),
-    "npm": frozenset("ci install i publish update audit link run exec test start uninstall add".split()),
-    "pnpm": frozenset("install add publish update run exec dlx test".split()),
-    "yarn": frozenset("install add publish upgrade run dlx".split()),
-    "bun": frozenset("install add test run".split()),
-    "cargo": frozenset("build test fmt clippy publish run update add install check bench nextest".split()),
-    "go": frozenset("build test install vet get mod run generate fmt".split()),
-    "uv": frozenset("add sync run pip lock publish tool remove".split()),
-    "poetry": frozenset("add install lock publish run update".split()),
-    "pip": frozenset("install freeze uninstall".split()),
+    "gh": word_set("pr issue release repo workflow run"),
+    "docker": word_set("compose build run exec push pull system volume swarm stack ps rm rmi prune"),
+    "npm": word_set("ci install i publish update audit link run exec test start uninstall add"),
+    "pnpm": word_set("install add publish update run exec dlx test"),
+    "yarn": word_set("install add publish upgrade run dlx"),
+    "bun": word_set("install add test run"),
+    "cargo": word_set("build test fmt clippy publish run update add install check bench nextest"),
+    "go": word_set("build test install vet get mod run generate fmt"),
+    "uv": word_set("add sync run pip lock publish tool remove"),
+    "poetry": word_set("add install lock publish run update"),
+    "pip": word_set("install freeze uninstall"),
     "ruff": frozenset({"format", "check"}),
     "biome": frozenset({"format", "check", "lint"}),
-    "terraform": frozenset("apply plan destroy import init state taint".split()),
-    "tofu": frozenset("apply plan destroy import init".split()),
-    "pulumi": frozenset("up destroy preview".split()),
-    "kubectl": frozenset("apply delete exec edit patch scale get rollout port-forward".split()),
-    "helm": frozenset("upgrade install uninstall rollback".split()),
-    "make": frozenset("test build install lint clean deploy".split()),
-    "just": frozenset("test build install lint clean deploy fmt check".split()),
-    "conda": frozenset("install create".split()),
-    "brew": frozenset("install upgrade".split()),
-    "apt-get": frozenset("install remove upgrade".split()),
-    "apt": frozenset("install remove upgrade".split()),
-    "rails": frozenset("db:migrate db:reset db:drop generate".split()),
-    "dotnet": frozenset("build test run publish ef".split()),
-    "systemctl": frozenset("restart stop start".split()),
-    "aws": frozenset("s3 ec2 iam".split()),
+    "terraform": word_set("apply plan destroy import init state taint"),
+    "tofu": word_set("apply plan destroy import init"),
+    "pulumi": word_set("up destroy preview"),
+    "kubectl": word_set("apply delete exec edit patch scale get rollout port-forward"),
+    "helm": word_set("upgrade install uninstall rollback"),
+    "make": word_set("test build install lint clean deploy"),
+    "just": word_set("test build install lint clean deploy fmt check"),
+    "conda": word_set("install create"),
+    "brew": word_set("install upgrade"),
+    "apt-get": word_set("install remove upgrade"),
+    "apt": word_set("install remove upgrade"),
+    "rails": word_set("db:migrate db:reset db:drop generate"),
+    "dotnet": word_set("build test run publish ef"),
+    "systemctl": word_set("restart stop start"),
+    "aws": word_set("s3 ec2 iam"),
 }
 """Words that belong to a program when they follow its name in prose."""
 

@@ -26,7 +26,8 @@ _CONTEXT = re.compile(
     re.IGNORECASE,
 )
 _ABBREVIATIONS = re.compile(
-    r"\b(?:e\.g|i\.e|etc|vs|z\.\s?b|d\.\s?h|bzw|usw|ca|nr|no|p\.\s?ej|dr|mr|ms|approx|incl|u\.\s?a|cf)\.(?=\W)", re.IGNORECASE
+    r"\b(?:e\.g|i\.e|etc|vs|z\.\s?b|d\.\s?h|bzw|usw|ca|nr|no|p\.\s?ej|dr|mr|ms|approx|incl|u\.\s?a|cf)\.(?=\W)",
+    re.IGNORECASE,
 )
 
 

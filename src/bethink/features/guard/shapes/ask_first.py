@@ -9,6 +9,7 @@ from bethink.features.guard.commands import positionals
 from bethink.features.guard.events import ANSWER, CHANGE, COMMAND, PROMPT, Event
 from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.tables import word_set
 
 _YES = re.compile(
     r"^\W*(?:yes|yep|yeah|yup|ok|okay|sure|go|do it|please do|fine|approved?|confirmed|correct|right|ja|jo|klar|mach|gerne|"
@@ -28,7 +29,7 @@ _VAGUE = re.compile(
 )
 _ADD = re.compile(r"\b(?:add|install|use|hinzu\w*|füge|installier\w*|nimm|añade|instala|agrega|usa)\b", re.IGNORECASE)
 _NAMES = re.compile(r"[\w@./-]*[\w@/-]\.[A-Za-z]\w{0,4}\b|[\w.-]+/[\w./-]*")
-_MANIFESTS = frozenset("package.json pyproject.toml Cargo.toml go.mod requirements.txt Gemfile composer.json Pipfile".split())
+_MANIFESTS = word_set("package.json pyproject.toml Cargo.toml go.mod requirements.txt Gemfile composer.json Pipfile")
 _DEPENDENCY_LINE = re.compile(
     r"dependencies\s*=\s*\[\s*[\"']|^\s*[\"'](?!name|version|description|main|scripts|type|license|author|private|test|build|lint|"
     r"start|dev|keywords|files|bin|exports|engines|repository|homepage|bugs|module|types)(@?[\w./-]+)[\"']\s*:\s*[\"'][~^\d*<>=v]|"
@@ -45,7 +46,14 @@ def read(sentence: Sentence) -> Check | None:
     text = sentence.text
     if not has("ask", text):
         return None
-    if not (has("before", text) or has("only_when", text) or has("after", text) or has("always", text) or has("negation", text) or re.search(r"\b(?:erst|first|primero)\b", text, re.IGNORECASE)):
+    if not (
+        has("before", text)
+        or has("only_when", text)
+        or has("after", text)
+        or has("always", text)
+        or has("negation", text)
+        or re.search(r"\b(?:erst|first|primero)\b", text, re.IGNORECASE)
+    ):
         return None
     acts = [name for name, _ in find_acts(text) if name in _ORDER]
     programs = sentence.of_kind("program")
@@ -96,7 +104,9 @@ def _asks_for(check: Check, targets: tuple[str, ...], prompt: str) -> bool:
 
 
 def _is_about(check: Check, targets: tuple[str, ...], question: str) -> bool:
-    return _asks_for(check, targets, question) or any(_base(target) in question.lower() for target in targets if _base(target))
+    return _asks_for(check, targets, question) or any(
+        _base(target) in question.lower() for target in targets if _base(target)
+    )
 
 
 def _fits(targets: tuple[str, ...], text: str) -> bool:

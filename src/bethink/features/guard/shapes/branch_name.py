@@ -49,7 +49,9 @@ def new_branch(command: Command) -> str:
     first = subcommand(command)
     words = positionals(command)
     if first == "branch":
-        is_other = has_flag(command, ("--delete", "-D", "--list", "-l", "-a", "-r", "-v", "-vv", "--show-current", "--contains"))
+        is_other = has_flag(
+            command, ("--delete", "-D", "--list", "-l", "-a", "-r", "-v", "-vv", "--show-current", "--contains")
+        )
         renames = has_flag(command, ("-m", "-M", "--move"))
         position = len(words) - 1 if renames else 1
         return "" if is_other or len(words) < 2 or not command.is_literal else words[position]

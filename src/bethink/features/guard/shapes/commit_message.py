@@ -136,13 +136,15 @@ def _judge_message(check: Check, message: str) -> Verdict:
 
 _FLAGS = {"sign-off": ("--signoff", "--no-signoff"), "gpg": ("--gpg-sign", "--no-gpg-sign")}
 _FORMS: Mapping[str, Callable[[Check, str, str], bool]] = {
-    "conventional": lambda check, message, title: _CONVENTIONAL.match(title) is not None or title.startswith(("Merge ", "fixup!")),
+    "conventional": lambda check, message, title: (
+        _CONVENTIONAL.match(title) is not None or title.startswith(("Merge ", "fixup!"))
+    ),
     "co-author": lambda check, message, title: _CO_AUTHOR.search(message) is None,
     "emoji": lambda check, message, title: _EMOJI.search(message) is None,
     "length": lambda check, message, title: check.limit is None or len(title) <= check.limit,
     "ticket": lambda check, message, title: _TICKET.search(title) is not None,
-    "phrase": lambda check, message, title: not any(
-        re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", message, re.IGNORECASE) for phrase in check.phrases
+    "phrase": lambda check, message, title: (
+        not any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", message, re.IGNORECASE) for phrase in check.phrases)
     ),
 }
 

@@ -25,7 +25,8 @@ _CLAIMS = {
     "lint": re.compile(r"\b(?:lint(?:er|ing)?|ruff|eslint) (?:is clean|passes|passed|is green|has no errors)\b", re.IGNORECASE),
 }  # fmt: skip
 _NO_CLAIM = re.compile(
-    r"\b(?:not|n't|never|if|once|should|nicht|wenn|falls|sobald|no|si|cuando|until|whether|ob|noch nicht|expect)\b", re.IGNORECASE
+    r"\b(?:not|n't|never|if|once|should|nicht|wenn|falls|sobald|no|si|cuando|until|whether|ob|noch nicht|expect)\b",
+    re.IGNORECASE,
 )
 
 
@@ -37,7 +38,9 @@ def read(sentence: Sentence) -> Check | None:
         needs = next(name for name in acts if name in _CLAIMS)
         return make_check("end-duty", sentence, act=_CLAIM, needs=needs)
     is_after_change = has("after", text) and has("change", text)
-    is_before_end = has("finish", text) and (has("before", text) or re.search(r"\b(?:at|am|zum|al|by running)\b", text, re.IGNORECASE))
+    is_before_end = has("finish", text) and (
+        has("before", text) or re.search(r"\b(?:at|am|zum|al|by running)\b", text, re.IGNORECASE)
+    )
     if not is_after_change and not is_before_end:
         return None
     return _duty(sentence, acts)
@@ -56,7 +59,9 @@ def _duty(sentence: Sentence, acts: list[str]) -> Check | None:
         sources = [m.text for m in paths if m.text not in needed]
         return make_check("end-duty", sentence, paths=tuple(sources), needed_paths=tuple(needed), kinds=kinds)
     if programs:
-        return make_check("end-duty", sentence, needs=f"command:{programs[-1].pattern}", paths=tuple(folders), kinds=kinds)
+        return make_check(
+            "end-duty", sentence, needs=f"command:{programs[-1].pattern}", paths=tuple(folders), kinds=kinds
+        )
     if duties:
         return make_check("end-duty", sentence, needs=duties[0], paths=tuple(folders), kinds=kinds)
     if files and (kinds or has("code", text)) and find("change", text) is not None:
@@ -121,7 +126,9 @@ def _judge_claim(check: Check, moment: Moment) -> Verdict:
             hidden = True
     if state:
         return Verdict(result=OBEYED, matched=claim)
-    return Verdict(result=UNKNOWN if hidden or state is None else BREACHED, matched=claim, instead=f"run the {check.needs} first")
+    return Verdict(
+        result=UNKNOWN if hidden or state is None else BREACHED, matched=claim, instead=f"run the {check.needs} first"
+    )
 
 
 def _find_claim(needs: str, text: str) -> str:

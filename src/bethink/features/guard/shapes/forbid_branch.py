@@ -46,7 +46,9 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if not performs(check.act, command):
             continue
         targets = _push_targets(command, branch) if check.act == "push" else [branch]
-        verdict = _verdict(check, command, targets, elsewhere=elsewhere and (check.act == "commit" or targets == [branch]))
+        verdict = _verdict(
+            check, command, targets, elsewhere=elsewhere and (check.act == "commit" or targets == [branch])
+        )
         if verdict.result == BREACHED:
             return verdict
         result = verdict if result.result != UNKNOWN else result
@@ -60,24 +62,33 @@ def _verdict(check: Check, command: Command, targets: list[str], *, elsewhere: b
     if elsewhere or command.is_remote:
         return Verdict(result=UNKNOWN, matched=matched)
     if any(_is_banned(check, target) for target in targets):
-        return Verdict(result=BREACHED, matched=f"{matched} (branch {', '.join(targets)})", instead="a branch of its own")
+        return Verdict(
+            result=BREACHED, matched=f"{matched} (branch {', '.join(targets)})", instead="a branch of its own"
+        )
     is_unknown = any(target in (_UNKNOWN_BRANCH, "") for target in targets)
     return Verdict(result=UNKNOWN if is_unknown else OBEYED, matched=matched)
 
 
 def _is_banned(check: Check, branch: str) -> bool:
     return any(
-        branch == name or (name.endswith(("/", "/*")) and branch.startswith(name.rstrip("*"))) for name in check.branches
+        branch == name or (name.endswith(("/", "/*")) and branch.startswith(name.rstrip("*")))
+        for name in check.branches
     )
 
 
 def _is_elsewhere(command: Command) -> bool:
     """Return True if the command may work in another repository."""
     texts = command.texts
-    flags = [text for text in texts[: len(texts)] if text in ("-C", "--git-dir", "--work-tree") or text.startswith("--git-dir=")]
+    flags = [
+        text
+        for text in texts[: len(texts)]
+        if text in ("-C", "--git-dir", "--work-tree") or text.startswith("--git-dir=")
+    ]
     is_here = command.folder is not None and not command.folder.startswith(("..", "/"))
     before = texts.index(flags[0]) if flags else -1
-    return not is_here or (bool(flags) and before < max(2, len(texts)) and texts[0] in ("-C", "--git-dir", "--work-tree"))
+    return not is_here or (
+        bool(flags) and before < max(2, len(texts)) and texts[0] in ("-C", "--git-dir", "--work-tree")
+    )
 
 
 def _changes_branch(command: Command) -> bool:
@@ -110,7 +121,11 @@ def _push_targets(command: Command, branch: str) -> list[str]:
     if has_flag(command, ("--all", "--mirror", "--branches")):
         return [_UNKNOWN_BRANCH]
     if not command.is_literal:
-        words = [word.text if word.is_literal else _UNKNOWN_BRANCH for word in command.arguments if not word.text.startswith("-")][1:]
+        words = [
+            word.text if word.is_literal else _UNKNOWN_BRANCH
+            for word in command.arguments
+            if not word.text.startswith("-")
+        ][1:]
     specs = words[1:]
     if not specs:
         return [] if has_flag(command, ("--tags",)) else [branch]

@@ -10,20 +10,21 @@ from bethink.features.guard.events import COMMAND, TOOL
 from bethink.features.guard.sentences.mentions import Mention, find, has
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
 from bethink.features.guard.shell import Command
+from bethink.features.guard.tables import word_set
 
 _SQL = re.compile(
     r"\b(?:DROP (?:TABLE|DATABASE|SCHEMA|INDEX|COLUMN|VIEW)|TRUNCATE(?: TABLE)?|DELETE FROM|ALTER TABLE|INSERT INTO|"
     r"UPDATE|DELETE|DROP|GRANT|VACUUM FULL)\b"
 )
-_SQL_CLIENTS = frozenset(
+_SQL_CLIENTS = word_set(
     "psql mysql mariadb sqlite3 sqlite sqlcmd duckdb clickhouse-client clickhouse bq snowsql cockroach usql pgcli mycli "
-    "litecli sqlplus isql trino presto spark-sql beeline d1 turso".split()
+    "litecli sqlplus isql trino presto spark-sql beeline d1 turso"
 )
-_SHELLS = frozenset("sh bash zsh dash ksh ash fish".split())
-_DOWNLOADERS = frozenset("curl wget http https xh fetch aria2c lynx".split())
+_SHELLS = word_set("sh bash zsh dash ksh ash fish")
+_DOWNLOADERS = word_set("curl wget http https xh fetch aria2c lynx")
 _BANNABLE = ("force-push", "branch deletion", "amend", "rebase", "stash", "tests", "push", "commit", "deploy", "publish",
              "merge", "tag", "pull request", "delete", "build", "lint", "format", "migration", "cherry-pick", "development server")  # fmt: skip
-_ECHOES = frozenset("echo printf grep egrep rg ag ack man sed awk".split())
+_ECHOES = word_set("echo printf grep egrep rg ag ack man sed awk")
 _DOWNLOAD_PIPE = "a download piped into a shell"
 
 

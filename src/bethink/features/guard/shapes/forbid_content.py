@@ -9,6 +9,7 @@ from bethink.features.guard.languages import is_in_language, named_languages, sp
 from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.sentences.programs import CLEAR
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.tables import word_set
 
 _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK|NOCOMMIT)s?\b")
 _CALL = re.compile(r"\b([A-Za-z_][\w.]*)\(\)|\b([a-z]+\.[a-z]+\w*)\b(?!\.\w|/)")
@@ -31,18 +32,24 @@ _NOT_TESTS = re.compile(
     r"(?:tests?|test code|pruebas)\b|\b(?:library|production|bibliotheks)[- ]?code\b",
     re.IGNORECASE,
 )
-_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_[^/]*$|[._]test\.|\.spec\.|(?:^|/)conftest\.py$")
-_GLOBAL = frozenset("print eval exec input open any var goto globals".split())
+_TEST_FILE = re.compile(
+    r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_[^/]*$|[._]test\.|\.spec\.|(?:^|/)conftest\.py$"
+)
+_GLOBAL = word_set("print eval exec input open any var goto globals")
 _FILE_END = re.compile(r"\.(?:py|ts|js|go|rs|md|json|ya?ml|toml|lock|txt|sh|sql|env|html|css|com|dev|io|org)$")
 _ALTERNATIVE = re.compile(
     r"\b(?:use|nimm|benutz\w*|verwend\w*|usa|utiliza|prefer|instead)\s+`?([A-Za-z_][\w.]*)`?", re.IGNORECASE
 )
-_SECRET_NAME = r"(?:api|access|auth|private|secret|client|db|database)?[_-]?(?:key|secret|token|passw(?:or)?d|pwd|credentials?)"
+_SECRET_NAME = (
+    r"(?:api|access|auth|private|secret|client|db|database)?[_-]?(?:key|secret|token|passw(?:or)?d|pwd|credentials?)"
+)
 _SECRET = re.compile(
     rf"(?i:\b\w*{_SECRET_NAME})\w*[\"']?\s*(?::\s*\w+\s*)?[:=]\s*[\"'`]([^\"'`\s]{{8,}})[\"'`]|"
     r"[\"'`]((?:sk|pk|rk)[-_](?:live|prod|ant|proj)?[-_]?[A-Za-z0-9_-]{16,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|xox[abp]-[\w-]{10,})[\"'`]"
 )
-_PLACEHOLDER = re.compile(r"x{4,}|\.\.\.|<|>|\$\{|your|change.?me|example|placeholder|dummy|test|\*{3,}|fake|todo", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"x{4,}|\.\.\.|<|>|\$\{|your|change.?me|example|placeholder|dummy|test|\*{3,}|fake|todo", re.IGNORECASE
+)
 
 
 def read(sentence: Sentence) -> Check | None:
@@ -60,7 +67,15 @@ def read(sentence: Sentence) -> Check | None:
     if not tokens or not is_about_code:
         return None
     alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens)
-    return make_check("forbid-content", sentence, unit="code", phrases=tokens[:5], kinds=languages, value=" ".join(alternatives[:1]), **_scope(sentence))
+    return make_check(
+        "forbid-content",
+        sentence,
+        unit="code",
+        phrases=tokens[:5],
+        kinds=languages,
+        value=" ".join(alternatives[:1]),
+        **_scope(sentence),
+    )
 
 
 def _scope(sentence: Sentence) -> dict[str, tuple[str, ...]]:
@@ -77,7 +92,11 @@ def _tokens(text: str) -> tuple[str, ...]:
     calls = [match[0] for match in _CALL.finditer(text) if _FILE_END.search(match[0]) is None]
     tokens = list(dict.fromkeys([*spans, *calls]))
     # A name behind "use" is the alternative.
-    wanted = {match[1] for match in re.finditer(r"\b(?:use|nimm|usa|verwende|benutze)\s+`?([\w.]+)", text) if not _is_banned(text, match)}
+    wanted = {
+        match[1]
+        for match in re.finditer(r"\b(?:use|nimm|usa|verwende|benutze)\s+`?([\w.]+)", text)
+        if not _is_banned(text, match)
+    }
     return tuple(token for token in tokens if token.rstrip("()") not in wanted)
 
 

@@ -15,7 +15,9 @@ _KINDS = {
     ),
     r"(?:ci|github) (?:workflows?|actions)|workflow files": (".github/workflows/",),
 }  # fmt: skip
-_EXCEPT = re.compile(r"\b(?:except|but not|other than|apart from|außer|ausgenommen|excepto|salvo)\s+(?:for |in )?[`\"']?$", re.IGNORECASE)
+_EXCEPT = re.compile(
+    r"\b(?:except|but not|other than|apart from|außer|ausgenommen|excepto|salvo)\s+(?:for |in )?[`\"']?$", re.IGNORECASE
+)
 _READS = re.compile(r"\b(?:read(?!-)|open|look at|lies|lese|lee|leas)\b", re.IGNORECASE)
 
 

@@ -46,7 +46,8 @@ def judge(check: Check, moment: Moment) -> Verdict:
     if event.kind != TOOL:
         return NOT_CONCERNED
     is_banned = any(
-        event.tool == name or (name.endswith("__") and event.tool.lower().replace("-", "_").startswith(name.replace("-", "_")))
+        event.tool == name
+        or (name.endswith("__") and event.tool.lower().replace("-", "_").startswith(name.replace("-", "_")))
         for name in check.phrases
     )
     return Verdict(result=BREACHED, matched=event.tool) if is_banned else NOT_CONCERNED

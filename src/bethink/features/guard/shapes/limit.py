@@ -31,7 +31,11 @@ def read(sentence: Sentence) -> Check | None:
     if lines is not None and _FILE_WORD.search(text):
         return make_check("limit", sentence, limit=lines, unit="lines")
     files = limit_of(text, "files") if has("per_commit", text) else None
-    if files is None and has("per_commit", text) and (match := re.search(r"\b(?:than|als|de)\s+(\w+)\s+(?:files|dateien)", text)):
+    if (
+        files is None
+        and has("per_commit", text)
+        and (match := re.search(r"\b(?:than|als|de)\s+(\w+)\s+(?:files|dateien)", text))
+    ):
         files = limit_of(f"at most {match[1]} files", "files")
     return make_check("limit", sentence, limit=files, unit="files") if files is not None else None
 

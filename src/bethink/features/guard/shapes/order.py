@@ -11,7 +11,9 @@ from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape,
 from bethink.features.guard.shell import Command
 
 _LATER = ("commit", "push", "deploy", "publish", "merge", "pull request", "tag", "force-push", "migration")
-_OPAQUE_CHECKS = re.compile(r"(?:^|[\s/:_-])(?:all|ci|check|checks|verify|validate|precommit|pre-commit|qa)(?:$|[\s.:_-])")
+_OPAQUE_CHECKS = re.compile(
+    r"(?:^|[\s/:_-])(?:all|ci|check|checks|verify|validate|precommit|pre-commit|qa)(?:$|[\s.:_-])"
+)
 _EDIT = "edit"
 _READ = "read"
 
@@ -85,7 +87,9 @@ def _needed(sentence: Sentence, part: str) -> str:
     for mention in sentence.of_kind("program"):
         if mention.text in part and (" " in mention.text or mention.is_code):
             return f"command:{mention.pattern}"
-    acts = [name for name, _ in find_acts(part) if name not in ("commit", "push", "delete", "dependency", "pull request")]
+    acts = [
+        name for name, _ in find_acts(part) if name not in ("commit", "push", "delete", "dependency", "pull request")
+    ]
     if acts:
         return acts[0]
     programs = [m for m in sentence.of_kind("program") if m.text in part]
@@ -122,7 +126,12 @@ def _judge_same(check: Check, commands: "tuple[Command, ...]") -> Verdict:
 def _judge_session(check: Check, moment: Moment, command: "Command") -> Verdict:
     state, is_hidden = "", False
     for event in moment.session.events:
-        if event.kind in (CHANGE, COMMAND) and state and check.needs in _CHECKS and any(is_code(c.path) for c in event.changes):
+        if (
+            event.kind in (CHANGE, COMMAND)
+            and state
+            and check.needs in _CHECKS
+            and any(is_code(c.path) for c in event.changes)
+        ):
             state = "changed"
         ran = next((item for item in event.script.commands if performs(check.needs, item)), None)
         if ran is not None and event.kind == COMMAND:
@@ -151,10 +160,24 @@ def _may_hide(check: Check, commands: "tuple[Command, ...]") -> bool:
         return False
     for command in commands:
         text = str(command)
-        is_task = command.program in ("make", "just", "task", "npm", "pnpm", "yarn", "rake", "invoke", "mage", "tox", "nox")
+        is_task = command.program in (
+            "make",
+            "just",
+            "task",
+            "npm",
+            "pnpm",
+            "yarn",
+            "rake",
+            "invoke",
+            "mage",
+            "tox",
+            "nox",
+        )
         if is_task and (_OPAQUE_CHECKS.search(text) or text in ("make", "just", "task", "rake")):
             return True
-        if command.program.endswith(".sh") or (command.program in ("bash", "sh") and any(t.endswith(".sh") for t in command.texts)):
+        if command.program.endswith(".sh") or (
+            command.program in ("bash", "sh") and any(t.endswith(".sh") for t in command.texts)
+        ):
             return True
         if command.program == "pre-commit":
             return True

@@ -15,7 +15,9 @@ _DAYS = (
     r"sundays?|sonntags?|(?:los )?domingos?",
 )  # fmt: skip
 _WEEKEND = re.compile(r"\bweekends?\b|\bwochenende?n?\b|\bfin(?:es)? de semana\b", re.IGNORECASE)
-_AFTER = re.compile(r"\b(?:after|nach|después de las|a partir de las)\s+(\d{1,2})(?::00)?\s*(pm|uhr|h)?\b", re.IGNORECASE)
+_AFTER = re.compile(
+    r"\b(?:after|nach|después de las|a partir de las)\s+(\d{1,2})(?::00)?\s*(pm|uhr|h)?\b", re.IGNORECASE
+)
 _ACTS = ("force-push", "deploy", "publish", "push", "commit", "merge", "migration", "pull request")
 
 
@@ -30,7 +32,9 @@ def read(sentence: Sentence) -> Check | None:
     hour = _AFTER.search(text)
     if not days and hour is None:
         return None
-    limit = None if hour is None else int(hour[1]) + (12 if (hour[2] or "").lower() == "pm" and int(hour[1]) < 12 else 0)
+    limit = (
+        None if hour is None else int(hour[1]) + (12 if (hour[2] or "").lower() == "pm" and int(hour[1]) < 12 else 0)
+    )
     return make_check("quiet-time", sentence, act=act, kinds=days, limit=limit)
 
 

@@ -43,7 +43,9 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if change.kind != "add" or not change.is_complete or not is_in_language(change.path, check.kinds):
             continue
         if not _has_text(check, change.added):
-            return Verdict(result=BREACHED, matched=change.path, instead=check.phrases[0] if check.phrases else "a license header")
+            return Verdict(
+                result=BREACHED, matched=change.path, instead=check.phrases[0] if check.phrases else "a license header"
+            )
         result = Verdict(result=OBEYED, matched=change.path)
     return result
 

@@ -9,11 +9,12 @@ from bethink.features.guard.sentences.mentions import Mention, has
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
 from bethink.features.guard.shapes import use_instead
 from bethink.features.guard.shell import Command
+from bethink.features.guard.tables import word_set
 
 _PLAN = "a saved plan file"
-_NO_VALUES = frozenset(
+_NO_VALUES = word_set(
     "to on in when for with please and or bei für ausführen aufrufen al en para siempre always to, bitte mit con por every "
-    "each flag option set at if from is as here everywhere laufen starten verwenden benutzen nutzen sein por por".split()
+    "each flag option set at if from is as here everywhere laufen starten verwenden benutzen nutzen sein por por"
 )
 
 

@@ -16,8 +16,14 @@ _KINDS = {
         r"throwaway|temporary|temp|scratch|one-off|wegwerf\w*|temporär\w*|temporales|experimental|debug(?:ging)? scripts?",
         r"(?:^|[/._-])(?:tmp|temp|scratch|quick|throwaway|debug|try|oneoff|experiment)(?:[._-][\w-]*)?\.(?:py|sh|js|ts|rb|go)$",
     ),
-    "test": (r"tests?|specs?|pruebas", r"(?:^|/)(?:test_[\w-]+\.py|[\w-]+_test\.(?:py|go|rb)|[\w.-]+\.(?:test|spec)\.[jt]sx?)$"),
-    "migration": (r"migrations?|migrationen|migraciones", r"(?:^|[/_-])migration[\w.-]*\.(?:sql|py|rb|js|ts)$|/\d{3,}_\w+\.sql$"),
+    "test": (
+        r"tests?|specs?|pruebas",
+        r"(?:^|/)(?:test_[\w-]+\.py|[\w-]+_test\.(?:py|go|rb)|[\w.-]+\.(?:test|spec)\.[jt]sx?)$",
+    ),
+    "migration": (
+        r"migrations?|migrationen|migraciones",
+        r"(?:^|[/_-])migration[\w.-]*\.(?:sql|py|rb|js|ts)$|/\d{3,}_\w+\.sql$",
+    ),
     "note": (r"notes?|notizen|notas", rf"(?:^|[/._-])notes?{_TEXTS}|notizen{_TEXTS}|notas{_TEXTS}"),
     "decision": (r"adrs?|decision records?|decisions?", rf"(?:^|[/._-])(?:adr|decision)[\w.-]*{_TEXTS}"),
     "report": (r"reports?|berichte?|informes?", r"(?:^|[/._-])(?:report|bericht|informe)[\w.-]*\.(?:md|txt|html|pdf)$"),

@@ -10,18 +10,21 @@ from bethink.features.guard.sentences.mentions import Mention, has, pattern_of
 from bethink.features.guard.sentences.programs import EXCLUSIVE
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
 from bethink.features.guard.shell import Command
+from bethink.features.guard.tables import word_set
 
 _RUNNERS = frozenset({"make", "just", "task", "rake", "invoke", "gmake", "a variable", "source", "."})
 _WORD = r"`?([a-z][\w.-]*[a-z0-9])`?"
-_FOR = re.compile(rf"(?:^|[\s,:])(?:use|prefer|call|nimm|benutz\w*|verwend\w*|usa|utiliza)\s+{_WORD}(?=\s|[.,;:!]|$)", re.IGNORECASE)
+_FOR = re.compile(
+    rf"(?:^|[\s,:])(?:use|prefer|call|nimm|benutz\w*|verwend\w*|usa|utiliza)\s+{_WORD}(?=\s|[.,;:!]|$)", re.IGNORECASE
+)
 _AGAINST = re.compile(
     rf"(?:instead of|rather than|(?:never|not|don't|do not|nicht|nie|niemals|no|nunca)(?: use| call| run| mit| uses| con)?|statt|"
     rf"anstatt|anstelle von|en lugar de|en vez de)\s+{_WORD}(?=\s*(?:[.,;:!]|$))",
     re.IGNORECASE,
 )
-_NOT_PROGRAMS = frozenset(
+_NOT_PROGRAMS = word_set(
     "it that this the a an any all them those these ever again anything everything nothing tabs spaces types code me us "
-    "never niemals nie nunca siempre immer always only nur bitte please solo here there files classes functions tests comments emojis german english spanish something either both one".split()
+    "never niemals nie nunca siempre immer always only nur bitte please solo here there files classes functions tests comments emojis german english spanish something either both one"
 )
 
 
@@ -46,7 +49,11 @@ def _unknown_program(pattern: "re.Pattern[str]", text: str, others: list[Command
     """Return a program that no table knows, in the position of one: "use NAME, never pip"."""
     names = {str(other) for other in others} | {other.program for other in others}
     words = [match[1] for match in pattern.finditer(text)]
-    return [pattern_of(word) for word in words if word.lower() not in _NOT_PROGRAMS and word not in names][:1] if others else []
+    return (
+        [pattern_of(word) for word in words if word.lower() not in _NOT_PROGRAMS and word not in names][:1]
+        if others
+        else []
+    )
 
 
 def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPattern]) -> Check | None:
@@ -57,7 +64,12 @@ def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPa
         lead + " ",
         re.IGNORECASE,
     )
-    if not lead.strip() or is_wish is None or has("negation", _clause(sentence.text, programs[0].start)) or sentence.of_kind("flag"):
+    if (
+        not lead.strip()
+        or is_wish is None
+        or has("negation", _clause(sentence.text, programs[0].start))
+        or sentence.of_kind("flag")
+    ):
         return None
     acts = {name for name, _ in find_acts(lead)}
     group = next((group for group in EXCLUSIVE if good[0].program in group), ())

@@ -6,16 +6,17 @@ from itertools import pairwise
 
 from bethink.features.guard.shell.records import Word
 from bethink.features.guard.shell.wrappers import Inner, Wrapper, unwrap
+from bethink.features.guard.tables import word_set
 
 _WORDS = Wrapper()
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
-_TASK_RUNNERS = frozenset(
-    "make gmake just task rake ninja mage invoke inv tox nox ant gulp grunt earthly bazel scons doit mise-run".split()
+_TASK_RUNNERS = word_set(
+    "make gmake just task rake ninja mage invoke inv tox nox ant gulp grunt earthly bazel scons doit mise-run"
 )
 _INTERPRETERS = frozenset({"source", "."})
-_TEXT_VALUES = frozenset(
+_TEXT_VALUES = word_set(
     "-w --warmup -r --runs -m --min-runs -M --max-runs -n --names --name --export-json -p --prepare -s -S --shell -c "
-    "--prefix-colors -k --max-processes --kill-others-on-fail".split()
+    "--prefix-colors -k --max-processes --kill-others-on-fail"
 )
 _CALLS = re.compile(
     r"\b(?:system|popen|run|call|check_call|check_output|Popen|exec|execSync|execFileSync|spawnSync|getoutput|shell_exec)"

@@ -1,43 +1,29 @@
 """Reads a shell text into the simple commands that it would run, in order."""
 
-import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from bethink.base.frozen import frozen
-from bethink.features.guard.shell.nested import is_opaque, nested_commands
+from bethink.features.guard.shell.effects import Place, deeper, surround, visible_output
 from bethink.features.guard.shell.records import Command, Redirect, Script, Word
+from bethink.features.guard.shell.runner import MAX_COMMANDS, MAX_DEPTH, Runner
 from bethink.features.guard.shell.words import expand_braces, text_of, word_of
-from bethink.features.guard.shell.wrappers import Inner
+from bethink.features.guard.tables import word_set
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 MAX_LENGTH = 50_000
 """Longer texts are not read: parsing them would take longer than a hook may."""
-_MAX_COMMANDS = 300
-_MAX_DEPTH = 40
 _MAX_TEXTS = 12
 _MAX_VALUES = 8
 _GAP = Word(is_literal=False)
 _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 _LISTS = ("program", "compound_statement", "do_group", "else_clause", "elif_clause", "case_item", "ERROR")
-_ARGUMENTS = frozenset(
+_ARGUMENTS = word_set(
     "word number string raw_string ansi_c_string translated_string concatenation simple_expansion expansion "
-    "command_substitution process_substitution brace_expression extglob_pattern regex arithmetic_expansion".split()
+    "command_substitution process_substitution brace_expression extglob_pattern regex arithmetic_expansion"
 )
-
-
-@frozen
-class Place:
-    """The surroundings of a command: wrappers, redirects and what it reads."""
-
-    wrappers: tuple[str, ...] = ()
-    redirects: tuple[Redirect, ...] = ()
-    assignments: tuple[tuple[str, str], ...] = ()
-    is_remote: bool = False
-    depth: int = 0
 
 
 @cache
@@ -62,23 +48,8 @@ def read_shell(text: str) -> Script:
     return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque), is_complete=reader.is_complete)
 
 
-class Reader:
-    """Walks the tree of one text and collects commands. Aliases, functions and variables of the text are followed."""
-
-    def __init__(self) -> None:
-        self.commands: list[Command] = []
-        self.opaque: list[str] = []
-        self.is_complete = True
-        self.variables: dict[str, Word] = {}
-        self.aliases: dict[str, str] = {}
-        self.functions: dict[str, Node] = {}
-        self.files: dict[str, str] = {}
-        self.folder: str | None = ""
-        self.separator = ""
-        self.stdin: str | None = None
-        self.sources: tuple[str, ...] = ()
-        self.trailing: list[Word] = []
-        self.texts = 0
+class Reader(Runner):
+    """Walks the tree of one text. Aliases, functions and variables of the text are followed."""
 
     def read_text(self, text: str, place: Place) -> None:
         """Read a nested shell text, such as the argument of `bash -c`."""
@@ -93,10 +64,10 @@ class Reader:
 
     def walk(self, node: "Node", place: Place) -> None:
         """Collect the commands of a node in the order in which the shell would run them."""
-        if place.depth > _MAX_DEPTH or len(self.commands) > _MAX_COMMANDS:
+        if place.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
             self.is_complete = False
             return
-        inside = _deeper(place)
+        inside = deeper(place)
         handler = _HANDLERS.get(node.type)
         if handler is not None:
             handler(self, node, inside)
@@ -157,7 +128,7 @@ class Reader:
                 words.extend(self.split(child))
         words.extend(self.trailing)
         self.trailing = []
-        self.run(words, _with(place, assignments=tuple(assignments)))
+        self.run(words, surround(place, assignments=tuple(assignments)))
         self.sources = sources
         if not words and place.redirects:
             self.emit(Command(program=":", redirects=place.redirects))
@@ -189,6 +160,7 @@ class Reader:
 
     def plain_assignment(self, node: "Node", place: Place) -> None:
         """Read `A=b` without a command."""
+        del place
         sources = self.sources
         self.assignment(node)
         self.sources = sources
@@ -209,7 +181,7 @@ class Reader:
         operator = "".join(child.type for child in node.children if not child.is_named)
         target = node.child_by_field_name("destination")
         word = _GAP if target is None else word_of(target, self)
-        return _with(place, redirects=(*place.redirects, Redirect(operator=operator, target=word)))
+        return surround(place, redirects=(*place.redirects, Redirect(operator=operator, target=word)))
 
     def redirected(self, node: "Node", place: Place) -> None:
         """Read a statement with redirects. A here-document also holds the rest of its first line."""
@@ -249,6 +221,7 @@ class Reader:
         self.stages([child for child in node.children if child.is_named], None, place)
 
     def stages(self, nodes: Sequence["Node"], start: int | None, place: Place) -> None:
+        """Read the stages of a pipeline. `start` is the first command in front of it, if it began elsewhere."""
         outer, sources = self.stdin, self.sources
         first = len(self.commands) if start is None else start
         for index, node in enumerate(nodes):
@@ -302,6 +275,7 @@ class Reader:
 
     def function(self, node: "Node", place: Place) -> None:
         """Record a function; its commands run only where it is called."""
+        del place
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
         if name is not None and body is not None:
@@ -315,153 +289,6 @@ class Reader:
             elif child.type in _ARGUMENTS:
                 word_of(child, self)
 
-    # Commands ------------------------------------------------------------------------------------------------------
-    def run(self, words: Sequence[Word], place: Place) -> None:
-        """Record a command, and the commands that it runs in turn."""
-        if not words:
-            return
-        if place.depth > _MAX_DEPTH or len(self.commands) > _MAX_COMMANDS:
-            self.is_complete = False
-            return
-        head, arguments = words[0], tuple(words[1:])
-        if not head.is_literal or not head.text:
-            self.opaque.append("a variable")
-            self.emit(self.simple("", arguments, place))
-            return
-        if head.text in self.functions:
-            self.call(head.text, arguments, place)
-        elif head.text in self.aliases:
-            self.expand(head.text, arguments, place)
-        else:
-            self.program(head.text, arguments, place)
-
-    def program(self, name: str, arguments: tuple[Word, ...], place: Place) -> None:
-        program = base_name(name)
-        self.emit(self.simple(program, arguments, place))
-        if program == "cd":
-            self.folder = change_folder(self.folder, arguments)
-        elif program == "alias":
-            self.aliases.update(word.text.split("=", 1) for word in arguments if "=" in word.text)
-        elif is_opaque(program, arguments) or ("/" in name and name in self.files):
-            self.script(name if name in self.files else arguments[0].text if arguments else name, program, place)
-        for inner in nested_commands(program, arguments):
-            self.enter(program, inner, place)
-        self.read_input(program, arguments, place)
-
-    def enter(self, program: str, inner: Inner, place: Place) -> None:
-        """Read the command inside a wrapper."""
-        inside = Place(
-            wrappers=(*place.wrappers, program),
-            redirects=place.redirects,
-            assignments=place.assignments,
-            is_remote=place.is_remote or inner.wrapper.is_remote,
-            depth=place.depth + 2,
-        )
-        if inner.text is not None:
-            if not inner.text.is_literal:
-                self.opaque.append("a variable")
-            self.read_text(inner.text.text, inside)
-        elif inner.wrapper.reads_input:
-            self.script(inner.words[0].text if inner.words else "", program, inside)
-        else:
-            self.run(inner.words, inside)
-
-    def read_input(self, program: str, arguments: tuple[Word, ...], place: Place) -> None:
-        """Read the text on the standard input of a shell."""
-        is_shell = program in _SHELLS and all(word.text.startswith("-") for word in arguments)
-        is_shell = is_shell or (program in ("at", "batch") and self.stdin is not None)
-        if not is_shell or any(word.text in ("-c", "-n", "--version", "--help") for word in arguments):
-            return
-        if self.stdin is None:
-            self.opaque.extend([program] if self.sources else [])
-            return
-        text, self.stdin = self.stdin, None
-        self.read_text(text, Place(wrappers=(*place.wrappers, program), depth=place.depth + 2))
-
-    def script(self, path: str, program: str, place: Place) -> None:
-        """Read a script that the same text wrote, or note that its commands are hidden."""
-        content = self.files.pop(path.removeprefix("./"), None) or self.files.pop(path, None)
-        if content is None:
-            self.opaque.append(program)
-        else:
-            self.read_text(content, place)
-
-    def call(self, name: str, arguments: tuple[Word, ...], place: Place) -> None:
-        body = self.functions.pop(name)  # A function that calls itself must not be read for ever.
-        variables = dict(self.variables)
-        for index, word in enumerate(arguments, 1):
-            self.variables[str(index)] = word
-        is_literal = all(word.is_literal for word in arguments)
-        self.variables["@"] = Word(text="\0".join(word.text for word in arguments), is_literal=is_literal)
-        self.walk(body, place)
-        self.variables = variables
-        self.functions[name] = body
-
-    def expand(self, name: str, arguments: tuple[Word, ...], place: Place) -> None:
-        value = self.aliases.pop(name)
-        words = value.split()
-        is_plain = words and not any(sign in value for sign in "'\"|;&$()<>`")
-        if is_plain:
-            self.run([*(Word(text=word) for word in words), *arguments], place)
-        else:
-            self.read_text(" ".join((value, *(word.text for word in arguments))), place)
-        self.aliases[name] = value
-
-    def simple(self, program: str, arguments: tuple[Word, ...], place: Place) -> Command:
-        return Command(
-            program=program,
-            arguments=arguments,
-            redirects=place.redirects,
-            assignments=place.assignments,
-            stdin=self.stdin,
-            sources=self.sources,
-            wrappers=place.wrappers,
-            separator=self.separator,
-            folder=self.folder,
-            is_remote=place.is_remote,
-        )
-
-    def emit(self, command: Command) -> None:
-        """Record a command, and the text that it writes to a file."""
-        self.commands.append(command)
-        output = visible_output(command)
-        for redirect in command.redirects if output is not None else ():
-            if redirect.is_write and redirect.target.is_literal and output is not None:
-                self.files[redirect.target.text.removeprefix("./")] = output
-
-
-def visible_output(command: Command) -> str | None:
-    """Return the text that a command prints, if the arguments show it."""
-    texts = command.texts
-    if not command.is_literal:
-        return None
-    if command.program == "echo":
-        words = [text for text in texts if text not in ("-n", "-e", "-E", "-ne")]
-        return " ".join(words) + "\n"
-    if command.program == "printf" and texts:
-        form = texts[0].replace("\\n", "\n")
-        return form if "%" not in form else "\n".join(texts[1:]) + "\n"
-    if command.program in ("cat", "tee") and (command.program == "tee" or not texts or texts == ("-",)):
-        return command.stdin
-    return None
-
-
-def base_name(name: str) -> str:
-    """Return a program's name without its folder, and without a version in the case of an interpreter."""
-    base = name.rsplit("/", 1)[-1]
-    for ending in (".exe", ".cmd"):
-        base = base.removesuffix(ending)
-    plain = base.rstrip("0123456789.")
-    return plain if plain in ("python", "pip", "pypy", "node", "ruby", "perl", "php") else base
-
-
-def change_folder(folder: str | None, arguments: Sequence[Word]) -> str | None:
-    """Return the folder after `cd`, relative to the start; None if a variable decides."""
-    targets = [word for word in arguments if not word.text.startswith("-") or word.text == "-"]
-    if len(targets) != 1 or not targets[0].is_literal or targets[0].text in ("-", "~"):
-        return None
-    return posixpath.normpath(posixpath.join(folder or "", targets[0].text)) if folder is not None else None
-
 
 def _lone_dash(node: "Node", body: "Node") -> bool:
     """Return True for `command - <<EOF`: the grammar drops a lone dash in front of a here-document."""
@@ -471,27 +298,7 @@ def _lone_dash(node: "Node", body: "Node") -> bool:
     return source[start : following - node.start_byte].strip() == b"-"
 
 
-def _deeper(place: Place) -> Place:
-    return _with(place)
-
-
-def _with(
-    place: Place,
-    *,
-    redirects: tuple[Redirect, ...] | None = None,
-    assignments: tuple[tuple[str, str], ...] | None = None,
-) -> Place:
-    return Place(
-        wrappers=place.wrappers,
-        redirects=place.redirects if redirects is None else redirects,
-        assignments=place.assignments if assignments is None else assignments,
-        is_remote=place.is_remote,
-        depth=place.depth + 1,
-    )
-
-
 _SPLATS = {'"$@"': "@", "$@": "@", "$*": "@", '"$*"': "@"}
-_SHELLS = frozenset("sh bash zsh dash ksh ash".split())
 _HANDLERS: Mapping[str, Callable[[Reader, "Node", Place], None]] = {
     "command": Reader.command,
     "redirected_statement": Reader.redirected,

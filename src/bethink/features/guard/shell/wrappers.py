@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from bethink.base.frozen import frozen
 from bethink.features.guard.shell.records import Word
+from bethink.features.guard.tables import word_set
 
 _ALL = -1
 
@@ -90,11 +91,11 @@ _CONTAINER_VALUES = (
     "-h --hostname -l --label --memory -m --cpus --platform --pull --gpus --add-host --restart --shm-size --ulimit "
     "--ip --index -f --file --profile --project-directory --project-name"
 )
-_JS_OWN = frozenset(
+_JS_OWN = word_set(
     "add audit bin cache ci config create dedupe deploy dlx exec env fetch help import info init install i in it "
     "link list ls licenses login logout outdated owner pack patch prune publish rebuild remove rm root run run-script "
     "server setup store start stop test t tag tst uninstall un unlink up update upgrade upgrade-interactive version "
-    "versions view why workspace workspaces set get plugin npm node self-update pm x build approve-builds".split()
+    "versions view why workspace workspaces set get plugin npm node self-update pm x build approve-builds"
 )
 
 WRAPPERS: Mapping[str, Wrapper] = {
@@ -205,9 +206,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
         skipped=1,
     ),
     "script": Wrapper(text_options=_options("-c --command"), value_options=_options("-o -T -t -I -O -B"), skipped=_ALL),
-    "su": Wrapper(
-        text_options=_options("-c --command"), value_options=_options("-s --shell -g -G -w"), skipped=_ALL
-    ),
+    "su": Wrapper(text_options=_options("-c --command"), value_options=_options("-s --shell -g -G -w"), skipped=_ALL),
     "runuser": Wrapper(text_options=_options("-c --command"), value_options=_options("-u -s -g -G")),
     "tmux": Wrapper(
         subcommands=tuple((name,) for name in ("new", "new-session", "new-window", "neww", "split-window", "splitw")),
@@ -228,9 +227,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "docker-compose": _remote("run,exec", _CONTAINER_VALUES),
     "kubectl": _remote("exec,run", "-n --namespace -c --container --context --image", dashes=True),
     "oc": _remote("exec,rsh", "-n --namespace -c --container", dashes=True),
-    "vagrant": Wrapper(
-        subcommands=(("ssh",),), text_options=_options("-c --command"), skipped=_ALL, is_remote=True
-    ),
+    "vagrant": Wrapper(subcommands=(("ssh",),), text_options=_options("-c --command"), skipped=_ALL, is_remote=True),
     "uv": Wrapper(
         subcommands=(("run",), ("tool", "run")),
         value_options=_options(_UV_VALUES),
