@@ -18,7 +18,7 @@ class Act:
 
     words: str
     commands: tuple[CommandPattern, ...] = ()
-    extra: Callable[[Command], bool] | None = None
+    test: Callable[[Command], bool] | None = None
     """Tests what a list of commands cannot say."""
 
 
@@ -125,65 +125,91 @@ def _is_remote_branch_deletion(command: Command) -> bool:
 
 
 ACTS: Mapping[str, Act] = {
-    "force-push": Act(words=r"force[- ]?push\w*|push(?:ing)? (?:with )?--force|push -f|forzar? (?:el )?push|push forzado|"
-                      r"gewaltsam\w* push\w*", extra=_is_force_push),
-    "branch deletion": Act(words=r"delet\w* (?:remote )?branches on the remote|delete remote branches|entfernte branches "
-                           r"löschen|remote-branches löschen|borr\w* ramas remotas", extra=_is_remote_branch_deletion),
+    "force-push": Act(words=r"force[- ]?push\w*|push(?:ing)? (?:with )?--force|push -f|forzar? (?:el )?push|push "
+        r"forzado|"
+                      r"gewaltsam\w* push\w*", test=_is_force_push),
+    "branch "
+    "deletion": Act(words=r"delet\w* (?:remote )?branches on the remote|delete remote branches|entfernte branches "
+                           r"löschen|remote-branches löschen|borr\w* ramas remotas", test=_is_remote_branch_deletion),
     "amend": Act(words=r"amend\w*", commands=_commands("git commit --amend")),
-    "commit": Act(words=r"commit(?:s|ting|ted|te|ten|test|tet)?|committe\w*|einchecken|haz commits?|hagas commits?|comitear|"
-                  r"commitear", extra=_is_commit),
-    "push": Act(words=r"push(?:es|ing|ed|st|t)?|pushe\w*|gepusht|hagas push|haz push|hacer push|pushear", extra=_is_push),
+    "commit": Act(words=r"commit(?:s|ting|ted|te|ten|test|tet)?|committe\w*|einchecken|haz commits?|hagas commits?|"
+        r"comitear|"
+                  r"commitear", test=_is_commit),
+    "push": Act(words=r"push(?:es|ing|ed|st|t)?|pushe\w*|gepusht|hagas push|haz push|hacer push|"
+        r"pushear", test=_is_push),
     "tests": Act(words=r"tests?|testen|getestet|test[- ]?suite|pruebas|testsuite|unit tests|specs|testlauf",
-                 commands=_commands("go test, cargo test, cargo nextest, dotnet test, mvn test, mvn verify, gradle test, "
-                                    "gradlew test, gradle check, mix test, swift test, deno test, bazel test, zig test, "
+                 commands=_commands("go test, cargo test, cargo nextest, dotnet test, mvn test, mvn verify, gradle "
+                     "test, "
+                                    "gradlew test, gradle check, mix test, swift test, deno test, bazel test, zig "
+                                    "test, "
                                     "sbt test, lein test, flutter test, dart test, rails test, python manage.py test, "
                                     "django-admin test, stack test, cabal test, elm-test, hardhat test, forge test"),
-                 extra=_runs_tests),
-    "delete": Act(words=r"delet\w+|remov(?:e|es|ing|al)|lösch\w*|gelöscht|entfern\w*|borr\w+|elimin\w+", extra=_is_delete),
-    "dependency": Act(words=r"dependenc\w+|install(?:s|ing)?|installier\w*|instal(?:ar|es)|packages?|librar(?:y|ies)|abhängigkeit\w*|paket\w*|dependencias?|paquetes?|"
-                      r"bibliothek\w*|librer[ií]as?", extra=lambda c: _adds_dependency(c) or _is_uv_pip(c)),
+                 test=_runs_tests),
+    "delete": Act(words=r"delet\w+|remov(?:e|es|ing|al)|lösch\w*|gelöscht|entfern\w*|borr\w+|"
+        r"elimin\w+", test=_is_delete),
+    "dependency": Act(words=r"dependenc\w+|install(?:s|ing)?|installier\w*|instal(?:ar|es)|packages?|librar(?:y|"
+        r"ies)|abhängigkeit\w*|paket\w*|dependencias?|paquetes?|"
+                      r"bibliothek\w*|librer[ií]as?", test=lambda c: _adds_dependency(c) or _is_uv_pip(c)),
     "deploy": Act(words=r"deploy\w*|despl(?:iegu|egu|egar|ieg)\w*|ausroll\w*|roll(?:ing)? out|ausliefer\w*",
-                  commands=_commands("fly deploy, flyctl deploy, vercel deploy, vercel --prod, netlify deploy, kubectl apply, "
-                                     "kubectl rollout, kubectl set, helm upgrade, helm install, terraform apply, tofu apply, "
+                  commands=_commands("fly deploy, flyctl deploy, vercel deploy, vercel --prod, netlify deploy, "
+                      "kubectl apply, "
+                                     "kubectl rollout, kubectl set, helm upgrade, helm install, terraform apply, "
+                                     "tofu apply, "
                                      "pulumi up, serverless deploy, sls deploy, cdk deploy, sam deploy, gcloud deploy, "
                                      "firebase deploy, wrangler deploy, wrangler publish, heroku deploy, cap deploy, "
-                                     "ansible-playbook, docker stack deploy, eb deploy, npm run deploy, pnpm run deploy, "
+                                     "ansible-playbook, docker stack deploy, eb deploy, npm run deploy, pnpm run "
+                                     "deploy, "
                                      "yarn deploy, make deploy, just deploy, railway up, render deploy, kamal deploy, "
                                      "gcloud app deploy, gcloud run deploy")),
-    "merge": Act(words=r"merg\w+|fusion\w+|zusammenführ\w*", commands=_commands("git merge, gh pr merge, glab mr merge")),
-    "rebase": Act(words=r"rebas\w+", commands=_commands("git rebase"), extra=_is_pull_rebase),
+    "merge": Act(words=r"merg\w+|fusion\w+|"
+        r"zusammenführ\w*", commands=_commands("git merge, gh pr merge, glab mr merge")),
+    "rebase": Act(words=r"rebas\w+", commands=_commands("git rebase"), test=_is_pull_rebase),
     "cherry-pick": Act(words=r"cherry[- ]?pick\w*", commands=_commands("git cherry-pick")),
-    "development server": Act(words=r"dev(?:elopment)?[- ]servers?|entwicklungsserver|servidor de desarrollo", commands=_commands(
-        "npm run dev, npm start, pnpm dev, pnpm run dev, yarn dev, yarn start, bun run dev, bun dev, vite, next dev, rails server, "
+    "development "
+    "server": Act(words=r"dev(?:elopment)?[- ]servers?|entwicklungsserver|servidor de desarrollo", commands=_commands(
+        "npm run dev, npm start, pnpm dev, pnpm run dev, yarn dev, yarn start, bun run dev, bun dev, vite, next "
+        "dev, rails server, "
         "flask run, uvicorn, python manage.py runserver, nuxt dev, astro dev, ng serve, cargo watch, npm run start")),
     "stash": Act(words=r"stash\w*", commands=_commands("git stash")),
     "publish": Act(words=r"publish\w*|releas(?:e|es|ing)|veröffentlich\w*|public(?:a|ar|ues|ación)\b",
-                   commands=_commands("npm publish, pnpm publish, yarn publish, bun publish, yarn npm publish, cargo publish, "
-                                      "twine upload, uv publish, poetry publish, flit publish, hatch publish, gem push, "
-                                      "gh release create, goreleaser release, mvn deploy, dotnet nuget push, docker push, "
+                   commands=_commands("npm publish, pnpm publish, yarn publish, bun publish, yarn npm publish, "
+                       "cargo publish, "
+                                      "twine upload, uv publish, poetry publish, flit publish, hatch publish, gem "
+                                      "push, "
+                                      "gh release create, goreleaser release, mvn deploy, dotnet nuget push, "
+                                      "docker push, "
                                       "vsce publish, lerna publish, changeset publish, npx changeset publish")),
     "pull request": Act(words=r"pull[- ]requests?|prs?|merge[- ]requests?",
                         commands=_commands("gh pr create, glab mr create, hub pull-request")),
     "pull": Act(words=r"pull(?:e|en|ing)?|hagas pull|haz pull", commands=_commands("git pull, git fetch")),
     "tag": Act(words=r"tag(?:s|ging)?|taggen|etiquet\w*", commands=_commands("git tag")),
     "lint": Act(words=r"lint(?:er|ing|s)?|linten", commands=_commands(
-        "ruff check, ruff, eslint, flake8, pylint, golangci-lint, cargo clippy, biome lint, biome check, rubocop, oxlint, "
-        "npm run lint, pnpm lint, pnpm run lint, yarn lint, yarn run lint, bun run lint, make lint, just lint, task lint, "
+        "ruff check, ruff, eslint, flake8, pylint, golangci-lint, cargo clippy, biome lint, biome check, rubocop, "
+        "oxlint, "
+        "npm run lint, pnpm lint, pnpm run lint, yarn lint, yarn run lint, bun run lint, make lint, just lint, "
+        "task lint, "
         "shellcheck, stylelint, standard, xo, pre-commit run")),
     "format": Act(words=r"format(?:ter|ting|s)?|formatier\w*|formatea\w*", commands=_commands(
-        "ruff format, black, prettier, gofmt, goimports, cargo fmt, rustfmt, biome format, yapf, autopep8, clang-format, "
-        "go fmt, just fmt, make fmt, make format, just format, npm run format, pnpm format, dprint fmt, mix format, isort, "
+        "ruff format, black, prettier, gofmt, goimports, cargo fmt, rustfmt, biome format, yapf, autopep8, "
+        "clang-format, "
+        "go fmt, just fmt, make fmt, make format, just format, npm run format, pnpm format, dprint fmt, mix "
+        "format, isort, "
         "terraform fmt, shfmt, dart format, npm run fmt, pnpm run format, yarn format")),
-    "type check": Act(words=r"type[- ]?check(?:s|er|ing)?|typprüfung|typen prüfen|comprobación de tipos|types?", commands=_commands(
+    "type check": Act(words=r"type[- ]?check(?:s|er|ing)?|typprüfung|typen prüfen|comprobación de tipos|"
+        r"types?", commands=_commands(
         "mypy, pyright, basedpyright, tsc, pyre, pytype, npm run typecheck, pnpm typecheck, ty check, just types, "
         "make typecheck, just typecheck, npm run type-check, pnpm run typecheck, yarn typecheck, cargo check")),
     "build": Act(words=r"build(?:s|ing)?|bau(?:e|en|t)|kompilier\w*|compil\w+|construy\w*|construir|gebaut|built",
-                 commands=_commands("npm run build, pnpm build, pnpm run build, yarn build, yarn run build, bun run build, "
+                 commands=_commands("npm run build, pnpm build, pnpm run build, yarn build, yarn run build, bun "
+                     "run build, "
                                     "cargo build, go build, make build, just build, make, mvn package, mvn install, "
-                                    "gradle build, gradlew build, docker build, tsc, cmake --build, dotnet build, vite build, "
-                                    "next build, ninja, bazel build, swift build, zig build, mix compile, uv build, poetry build")),
+                                    "gradle build, gradlew build, docker build, tsc, cmake --build, dotnet build, "
+                                    "vite build, "
+                                    "next build, ninja, bazel build, swift build, zig build, mix compile, uv "
+                                    "build, poetry build")),
     "migration": Act(words=r"migrat\w+|migrier\w*|migrac\w*", commands=_commands(
-        "alembic upgrade, rails db:migrate, prisma migrate, knex migrate:latest, flyway migrate, python manage.py migrate, "
+        "alembic upgrade, rails db:migrate, prisma migrate, knex migrate:latest, flyway migrate, python manage.py "
+        "migrate, "
         "liquibase update, typeorm migration:run, diesel migration run, sqlx migrate run, dbmate up, goose up")),
 }  # fmt: skip
 
@@ -213,7 +239,7 @@ def performs(name: str, command: Command) -> bool:
     act = ACTS.get(name)
     if act is None:
         return False
-    if act.extra is not None and act.extra(command):
+    if act.test is not None and act.test(command):
         return True
     pattern = matches_any(act.commands, command)
     return pattern is not None and not (set(_DRY) & set(flags_of(command)))

@@ -56,7 +56,7 @@ def read_event(hook_input: Mapping[str, Any]) -> Event:
         return Event(kind=OTHER, cwd=cwd)
     tool = _string(hook_input.get("tool_name"))
     raw = hook_input.get("tool_input")
-    values = cast("Mapping[str, Any]", raw) if isinstance(raw, dict) else {}
+    values: Mapping[str, Any] = cast("Mapping[str, Any]", raw) if isinstance(raw, dict) else {}
     succeeded = _success(name, hook_input)
     is_after = name.startswith("PostToolUse")
     if tool in _SHELL_TOOLS:

@@ -4,6 +4,7 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
 
 from bethink.base.frozen import frozen
 from bethink.features.guard.commands import has_flag, positionals
@@ -72,7 +73,8 @@ def edit_changes(tool: str, values: Mapping[str, object]) -> list[FileChange]:
         return [FileChange(path=path, kind="add", added=tuple(_text(values, "content").splitlines()), is_complete=True)]
     if tool == "MultiEdit":
         edits = values.get("edits")
-        pairs = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+        items = cast("list[object]", edits) if isinstance(edits, list) else []
+        pairs = [cast("Mapping[str, object]", item) for item in items if isinstance(item, dict)]
         return [_edit(path, _text(pair, "old_string"), _text(pair, "new_string")) for pair in pairs]
     if tool == "NotebookEdit":
         return [FileChange(path=path, added=tuple(_text(values, "new_source").splitlines()))]
@@ -181,7 +183,7 @@ def _in_place(command: Command) -> Iterator[FileChange]:
     if not is_edit:
         return
     has_script = any(
-        text in ("-e", "-f", "--expression", "--file") or text.endswith("e") and text[:1] == "-" for text in texts
+        text in ("-e", "-f", "--expression", "--file") or (text.endswith("e") and text[:1] == "-") for text in texts
     )
     words: list[str] = []
     takes_value = False

@@ -13,10 +13,14 @@ from bethink.features.guard.sentences.mentions import find_mentions
 from bethink.features.guard.tables import word_set
 
 _STOP_WORDS = word_set(
-    "again always never answer answers code commit commits file files from have into more only please that them then there "
-    "these they this what when with without your about anything before after using used fine good said rule wieder jetzt nicht "
-    "immer bitte darfst kannst mehr eine einen keine dateien datei antworten siempre nunca puedes para otra nuevo cuando tests "
-    "will want want should does dont don't allowed forget vergiss olvida regel regla change edit touch run not for the you can may "
+    "again always never answer answers code commit commits file files from have into more only please that them "
+    "then there "
+    "these they this what when with without your about anything before after using used fine good said rule wieder "
+    "jetzt nicht "
+    "immer bitte darfst kannst mehr eine einen keine dateien datei antworten siempre nunca puedes para otra nuevo "
+    "cuando tests "
+    "will want want should does dont don't allowed forget vergiss olvida regel regla change edit touch run not for "
+    "the you can may "
     "are was now the all any been back also either longer need ändern benutzen verwenden usar use mind changed idea"
 )
 _EXCLUSIVE = frozenset({"answer-language"})

@@ -28,36 +28,16 @@ ENDINGS: Mapping[str, frozenset[str]] = {
     "markdown": frozenset({"md", "mdx"}),
     "yaml": frozenset({"yaml", "yml"}),
 }
-_CODE = frozenset().union(
-    *(ENDINGS[name] for name in ENDINGS if name not in ("markdown", "yaml", "css", "html"))
-) | frozenset(
-    {
-        "scala",
-        "ex",
-        "exs",
-        "lua",
-        "dart",
-        "m",
-        "mm",
-        "zig",
-        "hs",
-        "ml",
-        "clj",
-        "erl",
-        "jl",
-        "r",
-        "pl",
-        "ipynb",
-        "sc",
-        "groovy",
-    }
-)
+_NO_CODE = ("markdown", "yaml", "css", "html")
+_OTHERS = word_set("scala ex exs lua dart m mm zig hs ml clj erl jl r pl ipynb sc groovy")
+_CODE = _OTHERS.union(*(endings for name, endings in ENDINGS.items() if name not in _NO_CODE))
 _NAMES = {
     "python": r"python",
     "typescript": r"typescript|\.ts",
     "javascript": r"javascript|\.js",
     "rust": r"rust",
-    "go": r"golang|go(?= (?:code|files?|sources?|packages?)\b)|go(?=-(?:code|datei\w*))|(?<=archivos )go|(?<=código )go",
+    "go": r"golang|go(?= (?:code|files?|sources?|packages?)\b)|go(?=-(?:code|datei\w*))|(?<=archivos )go|"
+    r"(?<=código )go",
     "java": r"java",
     "kotlin": r"kotlin",
     "ruby": r"ruby",
@@ -126,34 +106,47 @@ _QUOTES = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1
 _URL = re.compile(r"https?://\S+")
 _WORDS: Mapping[str, frozenset[str]] = {
     "en": word_set(
-        "the and is are was were of to in that it this with for on as have has had not be been you your i we they will would can "
-        "done fixed added changed removed updated but from all which so now there if did do does no yes here ready finished "
-        "tests pass passed ran please should could me my it's i've i'll that's sorry thanks ok what how also then at by an"
+        "the and is are was were of to in that it this with for on as have has had not be been you your i we they "
+        "will would can "
+        "done fixed added changed removed updated but from all which so now there if did do does no yes here ready "
+        "finished "
+        "tests pass passed ran please should could me my it's i've i'll that's sorry thanks ok what how also then "
+        "at by an"
     ),
     "de": word_set(
-        "der die das und ist sind war waren von zu im dass es dies mit für auf als habe hat hatte nicht sein du dein ich wir sie "
-        "wird würde kann fertig erledigt behoben geändert aber aus alle jetzt wenn nein ja hier den dem ein eine einen einer bei "
-        "noch auch nur nach wurde werden keine kein oder über mir dir mich ich's läuft laufen bitte soll danke was wie so an"
+        "der die das und ist sind war waren von zu im dass es dies mit für auf als habe hat hatte nicht sein du "
+        "dein ich wir sie "
+        "wird würde kann fertig erledigt behoben geändert aber aus alle jetzt wenn nein ja hier den dem ein eine "
+        "einen einer bei "
+        "noch auch nur nach wurde werden keine kein oder über mir dir mich ich's läuft laufen bitte soll danke was "
+        "wie so an"
     ),
     "es": word_set(
-        "el la los las y es son fue de que en un una con para por como he ha han no ser tu yo nosotros está están puede hecho listo "
-        "lista terminado pero todo todas todos ahora si sí aquí al del se lo más ya sin su sus esto este esta muy también cuando "
+        "el la los las y es son fue de que en un una con para por como he ha han no ser tu yo nosotros está están "
+        "puede hecho listo "
+        "lista terminado pero todo todas todos ahora si sí aquí al del se lo más ya sin su sus esto este esta muy "
+        "también cuando "
         "cambiado añadido corregido corregí pasan gracias qué cómo me mi le les hay"
     ),
     "fr": word_set(
-        "le la les et est sont de que dans un une avec pour par comme j'ai a ont ne pas vous je nous ils peut fait terminé mais "
-        "tout tous maintenant si oui ici au du se ce cette aussi sur sans des il elle c'est corrigé ajouté merci où passent"
+        "le la les et est sont de que dans un une avec pour par comme j'ai a ont ne pas vous je nous ils peut fait "
+        "terminé mais "
+        "tout tous maintenant si oui ici au du se ce cette aussi sur sans des il elle c'est corrigé ajouté merci "
+        "où passent"
     ),
     "it": word_set(
-        "il lo la i gli le e è sono di che in un una con per come ho ha hanno non essere tu io noi può fatto finito ma tutto tutti "
+        "il lo la i gli le e è sono di che in un una con per come ho ha hanno non essere tu io noi può fatto "
+        "finito ma tutto tutti "
         "ora se sì qui al del si questo questa anche della delle nel corretto aggiunto grazie"
     ),
     "pt": word_set(
-        "o a os as e é são de que em um uma com para por como foi não ser você eu nós pode feito pronto mas tudo todos agora se "
+        "o a os as e é são de que em um uma com para por como foi não ser você eu nós pode feito pronto mas tudo "
+        "todos agora se "
         "sim aqui ao do da dos das no na este esta também corrigi adicionei obrigado"
     ),
     "nl": word_set(
-        "de het een en is zijn was van te in dat dit met voor op als heb heeft niet je jij ik wij ze kan klaar maar alle nu "
+        "de het een en is zijn was van te in dat dit met voor op als heb heeft niet je jij ik wij ze kan klaar "
+        "maar alle nu "
         "als nee ja hier er ook nog geen of over naar door wordt werd bij deze"
     ),
 }

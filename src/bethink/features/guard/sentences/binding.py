@@ -28,7 +28,7 @@ def _cue(name: str) -> "re.Pattern[str]":
 
 def normalize(text: str) -> str:
     """Return a statement with plain quotes and single spaces, without words of emphasis in front."""
-    plain = text.replace("’", "'").replace("‘", "'").replace("\u00a0", " ")
+    plain = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u00a0", " ")
     plain = re.sub(r"[ \t]+", " ", plain).strip()
     return re.sub(r"^(?:important|note|reminder|wichtig|hinweis|importante|nota)[:!] ?", "", plain, flags=re.IGNORECASE)
 

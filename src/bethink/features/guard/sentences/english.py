@@ -2,7 +2,8 @@
 
 WORDS = {
     "negation": r"never|not|no|don't|dont|do not|doesn't|does not|must not|mustn't|cannot|can't|won't|stop|avoid|quit|"
-    r"refrain from|stay away from|keep away from|steer clear of|skip|omit|leave out|without|nothing|none|off[- ]limits|forbidden|banned|prohibited|under no circumstances|isn't allowed",
+    r"refrain from|stay away from|keep away from|steer clear of|skip|omit|leave out|without|nothing|none|"
+    r"off[- ]limits|forbidden|banned|prohibited|under no circumstances|isn't allowed",
     "contrast": r"instead of|rather than|in place of|not|never|over|as opposed to",
     "away": r"switch(?:ed|ing)? from|move(?:d)? (?:away )?from|migrate(?:d)? from|away from|replace(?:d)?",
     "positive": r"use|using|uses|always|prefer|call|run|running|with|only|through|via|pass|must|stick to|go with|"
@@ -16,14 +17,17 @@ WORDS = {
     r"(?:explicit )?(?:ok|okay|approval|permission|consent|go[- ]ahead|confirmation)|approved|i (?:have )?(?:approve|"
     r"confirm|agree|say so)|consult me|run it by me|asks|asked|wait for me|until i say",
     "before": r"before|prior to|ahead of",
-    "only_when": r"only (?:\w+ ){0,3}?(?:when|if|after|once)|unless|until|without|if you (?:haven't|have not|didn't|did not)|when you (?:haven't|didn't)",
+    "only_when": r"only (?:\w+ ){0,3}?(?:when|if|after|once)|unless|until|without|if you (?:haven't|have not|"
+    r"didn't|did not)|when you (?:haven't|didn't)",
     "after": r"after|whenever|when|once|if|every time|each time",
     "change": r"chang\w*|touch\w*|edit\w*|modif\w*|updat\w*|alter\w*|writ\w+|adapt\w*|work on",
-    "forbid_change": r"touched|edited|changed|modified|altered|overwritten|deleted|touch|edit|hand-edit|change|modify|alter|write|overwrite|rewrite|update|add|create|delete|"
+    "forbid_change": r"touched|edited|changed|modified|altered|overwritten|deleted|touch|edit|hand-edit|change|"
+    r"modify|alter|write|overwrite|rewrite|update|add|create|delete|"
     r"remove|put|mess with|go into|commit to",
     "hands_off": r"hands off|keep (?:your hands |away |out |off )(?:off|from|of)?|leave|stay (?:out|away)|read-only|"
     r"off[- ]limits|is (?:frozen|locked|sacred)|are (?:frozen|locked|sacred)|generated",
-    "goes_to": r"go(?:es)? (?:to|in|into|under)|belongs? (?:to|in|into|under)|live[s]? (?:in|under)|put|place|save|writ\w+|"
+    "goes_to": r"go(?:es)? (?:to|in|into|under)|belongs? (?:to|in|into|under)|live[s]? (?:in|under)|put|place|save|"
+    r"writ\w+|"
     r"store|keep|create|must be in|should be in",
     "claim": r"say|claim|tell me|report|state|pretend|assert",
     "finish": r"finish\w*|are done|you're done|done|stop|wrap up|end|hand over|the end|complete",
@@ -48,11 +52,14 @@ WORDS = {
     "questions": r"questions?",
     "characters": r"characters?|chars?",
     "per_commit": r"(?:in|per|to|a|each|every|one) (?:one |a |single )*commit|commits?",
-    "at_most": r"at most|no more than|not more than|never more than|maximum(?: of)?|max\.?|up to|under|below|fewer than|"
+    "at_most": r"at most|no more than|not more than|never more than|maximum(?: of)?|max\.?|up to|under|below|fewer "
+    r"than|"
     r"less than|within|longer than|over|more than|limit(?:ed)? to|exceed|bigger than|larger than|above|beyond|only",
     "subagent": r"sub-?agents?|sub agents?|agents? of your own|parallel agents?",
-    "web": r"web ?search(?:es)?|search(?:ing)? (?:the |on the )?(?:web|internet)|brows\w+ the (?:web|internet)|web ?fetch|"
-    r"brows\w+ (?:the )?(?:web|internet)|(?:use|access) the (?:internet|web)|online search(?:es)?|look things up online|"
+    "web": r"web ?search(?:es)?|search(?:ing)? (?:the |on the )?(?:web|internet)|brows\w+ the (?:web|internet)|web "
+    r"?fetch|"
+    r"brows\w+ (?:the )?(?:web|internet)|(?:use|access) the (?:internet|web)|online search(?:es)?|look things up "
+    r"online|"
     r"internet searches|google",
     "message": r"messages?|subjects?|titles?|commits?",
     "sign_off": r"sign(?:ed)?[- ]?off(?:-by)?|dco",
@@ -99,7 +106,8 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^(?:so |and |but |hm+,? |ok,? )*(?:should|shall|do (?:we|i|you)|is it|are we|why|what if)\b",
-    "report": r"\b(?:[Hh]e|[Ss]he|[Tt]hey|colleague|boss|friend|wiki|docs?|documentation|readme|README|manager|lead|blog|"
+    "report": r"\b(?:[Hh]e|[Ss]he|[Tt]hey|colleague|boss|friend|wiki|docs?|documentation|readme|README|manager|"
+    r"lead|blog|"
     r"article|[Ss]omeone|[Ss]omebody|[Pp]eople|linter|book|guide|policy|page|post|issue|[Ss]tack [Oo]verflow|coworker|"
     r"teammate)\b[^.!?]{0,40}?\b(?:says?|said|tells?|told|claims?|claimed|thinks?|thought|recommends?|recommended|"
     r"reports?|reported|wrote|writes|suggests?|suggested|insists?|reads|states?|prefers?|argues?|argued|wants?|wanted|"
@@ -107,40 +115,55 @@ BINDING = {
     r"recommends|recommended|suggests|suggested|insists|wants|wanted|wrote|believes)\b|\b[Aa]ccording to\b|"
     r"\b(?:issue|quoted?|following|page|article) text\b|\b[Qq]uote:|\boutdated\b|\b[Ii] disagree\b|"
     r"\b[Hh]ere is (?:the|a|what)\b",
-    "own_words": r"\bi(?: have|'ve)? (?:already )?(?:told|said|say|repeat|asked)\b|\bas i said\b|\bi want\b|\bi(?:'d| would) "
+    "own_words": r"\bi(?: have|'ve)? (?:already )?(?:told|said|say|repeat|asked)\b|\bas i said\b|\bi want\b|"
+    r"\bi(?:'d| would) "
     r"(?:like|prefer|rather)\b|\bi don't (?:want|care)\b|\bi need\b|\bi prefer\b|\bi insist\b",
-    "hypothetical": r"\bif we ever\b|\bif i ever\b|\bsuppose\b|\bimagine\b|\bhypothetically\b|\bin theory\b|\bwhat if\b|"
+    "hypothetical": r"\bif we ever\b|\bif i ever\b|\bsuppose\b|\bimagine\b|\bhypothetically\b|\bin theory\b|\bwhat "
+    r"if\b|"
     r"\bif (?:this|it|we|i) (?:were|was|had)\b|\bi would (?:say|never|not)\b|\bi might\b|\bmaybe we should\b|"
     r"\bperhaps (?:we|you|i)\b|\bone day\b|\bsomeday\b|\bwe could\b|\bin case we\b|\bonce we (?:go|are|have)\b|"
     r"\bassuming\b|\bi wonder\b|\bwe might\b|\bmaybe\b",
     "past": r"\bused to\b|\bback then\b|\bin the past\b|\blast (?:year|month|week|time|sprint|quarter)\b|\byesterday\b|"
-    r"\bformerly\b|\bpreviously\b|\bonce upon\b|\bat my (?:old|last|former|previous)\b|\b(?:we|i|they) never (?:used|ran|"
+    r"\bformerly\b|\bpreviously\b|\bonce upon\b|\bat my (?:old|last|former|previous)\b|\b(?:we|i|they) never "
+    r"(?:used|ran|"
     r"had|did|touched|committed|pushed|wrote|called)\b|\b(?:years?|months?|weeks?) ago\b|\bin the old days\b|"
     r"\b(?:i|we) (?:didn't|did not|haven't|hadn't|wasn't|weren't|removed|added|fixed|changed|already)\b|"
     r"^you (?:never|always|keep|did|didn't|don't|forgot|just)\b",
-    "announce": r"^(?:from now on,? )?(?:i'll|i will|i am going to|i'm going to|i've never|i have never|i never(?! want))\b|"
+    "announce": r"^(?:from now on,? )?(?:i'll|i will|i am going to|i'm going to|i've never|i have never|i never(?! "
+    r"want))\b|"
     r"\bi'll never\b|\bi will never\b",
-    "once": r"\bfor this (?:task|one|session|change|commit|time|pr|issue|feature|ticket|branch|conversation|answer|reply|"
+    "once": r"\bfor this (?:task|one|session|change|commit|time|pr|issue|feature|ticket|branch|conversation|answer|"
+    r"reply|"
     r"fix|run|step|job|file)\b|\bthis (?:one )?time\b|\bjust (?:this )?once\b|\bonly (?:this )?once\b|\bfor now\b|"
-    r"(?<!from )\btoday\b|\bfor the moment\b|\bin this (?:session|conversation|chat|task)\b|\bthis one (?:reply|answer|message|"
-    r"commit|change)\b|\buntil\s+(?:we|the (?:release|end|weekend|deadline|meeting|demo|freeze)|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday|"
+    r"(?<!from )\btoday\b|\bfor the moment\b|\bin this (?:session|conversation|chat|task)\b|\bthis one (?:reply|"
+    r"answer|message|"
+    r"commit|change)\b|\buntil\s+(?:we|the (?:release|end|weekend|deadline|meeting|demo|freeze)|tomorrow|monday|"
+    r"tuesday|wednesday|thursday|friday|saturday|sunday|"
     r"next|\d)|\btonight\b|\bthis (?:morning|afternoon|evening|week|session)\b|\bthis once\b|\btemporarily\b|"
-    r"\bfor the rest of (?:this|the) (?:session|day|conversation)\b|\bright now\b|\bin your next (?:answer|reply|message)\b|"
+    r"\bfor the rest of (?:this|the) (?:session|day|conversation)\b|\bright now\b|\bin your next (?:answer|reply|"
+    r"message)\b|"
     r"\bfor a moment\b|\bexceptionally\b|\bfor the next (?:hour|task|answer|reply|commit)\b",
-    "withdraw": r"\byou (?:can|may|could|are (?:allowed|free) to) (?:now |again |also |always )*(?:use|edit|touch|change|run|call|push|commit|"
-    r"delete|answer|write|modify|skip|install)\b(?! only)|\bfeel free to (?:use|edit|touch|change|run|push|commit|delete|answer)\b|"
+    "withdraw": r"\byou (?:can|may|could|are (?:allowed|free) to) (?:now |again |also |always )*(?:use|edit|touch|"
+    r"change|run|call|push|commit|"
+    r"delete|answer|write|modify|skip|install)\b(?! only)|\bfeel free to (?:use|edit|touch|change|run|push|commit|"
+    r"delete|answer)\b|"
     r"(?<!don't )(?<!do not )(?<!never )\bforget (?:what i|about|the rule|that rule|my|it\b|that\b|the thing)|"
     r"\bnever mind\b|\bignore (?:what i said|my (?:rule|earlier|previous)|the rule)|"
-    r"\b(?:is|are) (?:fine|ok|okay|allowed|welcome|permitted|back|good) (?:again|now)\b|\bno longer (?:need|have|applies|"
+    r"\b(?:is|are) (?:fine|ok|okay|allowed|welcome|permitted|back|good) (?:again|now)\b|\bno longer (?:need|have|"
+    r"applies|"
     r"apply|valid|necessary|required|in force|holds?)|\byou (?:can|may|could) (?:now |again )?[^.]*\b(?:again|now)\b|"
-    r"\b(?:can|may) (?:now )?be (?:used|edited|changed|touched) again\b|\bi changed my mind\b|\bi take (?:it|that) back\b|"
-    r"\b(?:drop|lift|scrap|cancel|remove) the (?:rule|ban|restriction)|\b(?:rule|ban|restriction)\b[^.]*\b(?:is over|is "
+    r"\b(?:can|may) (?:now )?be (?:used|edited|changed|touched) again\b|\bi changed my mind\b|\bi take (?:it|that) "
+    r"back\b|"
+    r"\b(?:drop|lift|scrap|cancel|remove) the (?:rule|ban|restriction)|\b(?:rule|ban|restriction)\b[^.]*\b(?:is "
+    r"over|is "
     r"lifted|is gone|no longer|has ended|ended|is off)\b|\byou don't have to [^.]* (?:any ?more|any longer|again)\b|"
     r"\bit's (?:fine|ok|okay) to [^.]* (?:again|now)\b|\bfrom now on you (?:can|may)\b|\bscratch that\b",
     "quoted": r"^(?:<system>|<|\[system|system:)|\bthe user (?:wants|prefers|asks|said|has)\b",
-    "task": r"^(?:please,? |now,? |then,? |ok,? |could you |can you )*(?:write|add|create|implement|build|make|change|replace|refactor|"
+    "task": r"^(?:please,? |now,? |then,? |ok,? |could you |can you )*(?:write|add|create|implement|build|make|"
+    r"change|replace|refactor|"
     r"fix|explain|summari[sz]e|translate|remove|show|list|describe|rename|delete|generate|review|document|draft|port|"
-    r"convert|extend|improve|debug|investigate|analy[sz]e|compare|quote|print|rewrite) (?:a|an|the|this|that|these|those|all|me|"
+    r"convert|extend|improve|debug|investigate|analy[sz]e|compare|quote|print|rewrite) (?:a|an|the|this|that|these|"
+    r"those|all|me|"
     r"my|our|some|why|how|one|two|three|it)\b(?! (?:one )?(?:reply|answer|message|response))",
     "repeated": r"\b(?:always|whenever|each time|every time|from now on|every|each)\b|\b(?:when|if|before|after) you\b",
 }

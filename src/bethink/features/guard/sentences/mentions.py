@@ -11,9 +11,10 @@ from bethink.features.guard.sentences.programs import CLEAR, COMMON, SAME, SUBCO
 from bethink.features.guard.tables import word_set
 
 _TOKEN = re.compile(r"`([^`\n]{1,200})`|([\w@.+*~/-][\w@.+:*~/-]*)")
-_BOUNDARY = re.compile(r"[.;:!?](?=\s|$)|,|\bsondern\b|\bsino\b|\bbut\b|\baber\b|\bpero\b|\n| – | - ")
+_BOUNDARY = re.compile(r"[.;:!?](?=\s|$)|,|\bsondern\b|\bsino\b|\bbut\b|\baber\b|\bpero\b|\n| \u2013 | - ")
 _LEADS = re.compile(
-    r"(?:use|using|uses|with|call|run|running|mit|nimm|benutz\w*|verwende?\w*|usa|uses|con|utiliza|than|of|from|over|statt|"
+    r"(?:use|using|uses|with|call|run|running|mit|nimm|benutz\w*|verwende?\w*|usa|uses|con|utiliza|than|of|from|"
+    r"over|statt|"
     r"von|de|anstatt|via|through|prefer|bevorzuge|only|nutze|replace|ersetze|reemplaza|reach for)\s+$",
     re.IGNORECASE,
 )
@@ -22,17 +23,22 @@ _CONDITIONED = re.compile(
     r"\s+(?:only|nur|immer|always|solo|sólo|siempre)\s+(?:ever\s+)?(?:with|mit|con)\b", re.IGNORECASE
 )
 _TRAILS = re.compile(
-    r"\s*(?:$|[.,;:!?)]|(?:and|or|but|for|in|here|to|instead|from|when|over|rather|any|anymore|not|never|nicht|nie|und|oder|"
-    r"für|im|nehmen|verwenden|benutzen|nutzen|statt|y|o|para|en|as|again|is|are|ist|if|on|anstelle|anstatt|at|everywhere|"
+    r"\s*(?:$|[.,;:!?)]|(?:and|or|but|for|in|here|to|instead|from|when|over|rather|any|anymore|not|never|nicht|nie|"
+    r"und|oder|"
+    r"für|im|nehmen|verwenden|benutzen|nutzen|statt|y|o|para|en|as|again|is|are|ist|if|on|anstelle|anstatt|at|"
+    r"everywhere|"
     r"directly|anywhere|ever|with|durch|por)\b|-)",
     re.IGNORECASE,
 )
 _ENDINGS = (
-    r"py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|bash|zsh|sql|md|mdx|rst|txt|json|ya?ml|"
-    r"toml|lock|ini|cfg|conf|env|xml|html|css|scss|proto|tf|tfvars|gradle|csv|snap|ipynb|vue|svelte|dart|ex|lua|pem|key|sum|mod"
+    r"py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|bash|zsh|sql|md|mdx|rst|txt|"
+    r"json|ya?ml|"
+    r"toml|lock|ini|cfg|conf|env|xml|html|css|scss|proto|tf|tfvars|gradle|csv|snap|ipynb|vue|svelte|dart|ex|lua|"
+    r"pem|key|sum|mod"
 )
 _PATH = re.compile(
-    rf"^(?:[~.]{{0,2}}/)?(?:[\w.@*+-]+/)+[\w.@*+-]*$|^[~.]{{0,2}}/[\w.@*+-]+$|^[\w@*+-][\w.@*+-]*\.(?:{_ENDINGS})$|^\.(?!\.)[\w-]+(?:\.[\w*-]+)*$|"
+    rf"^(?:[~.]{{0,2}}/)?(?:[\w.@*+-]+/)+[\w.@*+-]*$|^[~.]{{0,2}}/[\w.@*+-]+$|^[\w@*+-][\w.@*+-]*\.(?:{_ENDINGS})$|"
+    rf"^\.(?!\.)[\w-]+(?:\.[\w*-]+)*$|"
     r"^(?:Dockerfile|Makefile|Jenkinsfile|Gemfile|LICENSE|CODEOWNERS|CHANGELOG|README|justfile)$"
 )
 _NO_PATHS = word_set("and/or either/or yes/no he/she ci/cd client/server tcp/ip input/output read/write i/o e.g i.e")

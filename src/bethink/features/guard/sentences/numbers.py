@@ -15,7 +15,8 @@ def _limit(unit: str) -> "re.Pattern[str]":
     middle = r"(?:\s+[\w'-]+){0,3}?"
     return re.compile(
         rf"\b(?:{bound}){middle}\s+{number}(?:\s+[\w'-]+){{0,2}}?\s+(?:{alternatives(unit)})\b|"
-        rf"\b{number}[- ](?:{alternatives(unit)})\b(?=[^.]*\b(?:max\w*|or less|or fewer|at most|oder weniger|como máximo|limit))",
+        rf"\b{number}[- ](?:{alternatives(unit)})\b(?=[^.]*\b(?:max\w*|or less|or fewer|at most|oder weniger|como "
+        rf"máximo|limit))",
         re.IGNORECASE,
     )
 

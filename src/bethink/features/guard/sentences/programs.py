@@ -34,7 +34,8 @@ COMMON = word_set("""
 
 SUBCOMMANDS: Mapping[str, frozenset[str]] = {
     "git": word_set(
-        "add am apply bisect blame branch checkout cherry-pick clean clone commit config fetch filter-branch gc grep init "
+        "add am apply bisect blame branch checkout cherry-pick clean clone commit config fetch filter-branch gc "
+        "grep init "
         "log merge mv pull push rebase reflog reset restore revert rm show stash submodule switch tag worktree lfs"
     ),
     "gk": frozenset({"commit"}),

@@ -4,21 +4,26 @@ WORDS = {
     "negation": r"no|nunca|jamás|nada de|nada|ningún|ninguna|sin|evita|evitar|prohibido|prohibida|deja de|tampoco|ni",
     "contrast": r"en lugar de|en vez de|no|nunca|jamás",
     "away": r"cambia de|reemplaza|sustituye",
-    "positive": r"usa|usar|usad|utiliza|utilizar|siempre|con|solo|sólo|prefier\w+|emplea|ejecuta|haz|llama|sino|formatea|"
+    "positive": r"usa|usar|usad|utiliza|utilizar|siempre|con|solo|sólo|prefier\w+|emplea|ejecuta|haz|llama|sino|"
+    r"formatea|"
     r"instala|mediante",
     "is_out": r"(?:está|están|queda|quedan) (?:prohibid[oa]s?|fuera|vetad[oa]s?)",
     "is_in": r"en su lugar",
     "always": r"siempre|cada vez|todos los|todas las|debe|deben|solo|sólo|obligatorio",
     "answer": r"responde\w*|respóndeme|contesta\w*|contéstame|respuestas?|háblame|habla|escríbeme|conmigo|explica\w*",
-    "ask": r"pregunta|pregúntame|preguntarme|preguntar|consulta|consúltame|consultarme|mi (?:aprobación|permiso|visto bueno|"
+    "ask": r"pregunta|pregúntame|preguntarme|preguntar|consulta|consúltame|consultarme|mi (?:aprobación|permiso|"
+    r"visto bueno|"
     r"ok|confirmación)|apruebe|aprobado|pide (?:permiso|confirmación)|pídeme|avísame",
     "before": r"antes de(?: que| cada)?|antes",
-    "only_when": r"si no (?:las|los|lo|la) (?:has|ha)|(?:solo|sólo) (?:\w+ ){0,2}?(?:si|cuando|después|tras)|sin|hasta|a menos que|(?:solo|sólo) (?:si|cuando)",
+    "only_when": r"si no (?:las|los|lo|la) (?:has|ha)|(?:solo|sólo) (?:\w+ ){0,2}?(?:si|cuando|después|tras)|sin|"
+    r"hasta|a menos que|(?:solo|sólo) (?:si|cuando)",
     "after": r"después de|después|si|cuando|tras|cada vez que|siempre que",
     "change": r"cambi\w*|modifi\w*|edit\w*|toca\w*|toques|escrib\w*|actualiz\w*",
-    "forbid_change": r"tocan|tocado|modifican|modificado|cambian|toques|tocar|toca|edites|editar|cambies|cambiar|modifiques|modificar|escribas|borres|añadas|crees|"
+    "forbid_change": r"tocan|tocado|modifican|modificado|cambian|toques|tocar|toca|edites|editar|cambies|cambiar|"
+    r"modifiques|modificar|escribas|borres|añadas|crees|"
     r"sobrescribas|alteres|metas",
-    "hands_off": r"deja (?:en paz|tranquil\w+|como est\w+)|fuera de|solo lectura|manos fuera|no te acerques|ni (?:la|lo) toques",
+    "hands_off": r"deja (?:en paz|tranquil\w+|como est\w+)|fuera de|solo lectura|manos fuera|no te acerques|ni "
+    r"(?:la|lo) toques",
     "goes_to": r"van? (?:en|a)|deben? ir (?:en|a)|pertenecen? a|pon|guarda|coloca|crea|viven? en|poner",
     "claim": r"digas|di|decir|afirmes|afirma|asegures|reportes",
     "finish": r"termin\w*|acab\w*|al final|fin|finaliz\w*",
@@ -45,7 +50,8 @@ WORDS = {
     "per_commit": r"(?:por|en un|en cada|en el) commit|commits?",
     "at_most": r"como máximo|máximo|a lo sumo|no más de|nunca más de|más de|hasta|menos de|más larg[oa]s? de|solo|sólo",
     "subagent": r"sub-?agentes?",
-    "web": r"búsquedas? (?:en la )?(?:web|internet)|busques en (?:la web|internet)|buscar en (?:la web|internet)|navegues|"
+    "web": r"búsquedas? (?:en la )?(?:web|internet)|busques en (?:la web|internet)|buscar en (?:la web|internet)|"
+    r"navegues|"
     r"búsquedas web|internet",
     "message": r"mensajes?|títulos?|asuntos?|commits?",
     "sign_off": r"firma\w*|sign-?off",
@@ -57,7 +63,8 @@ WORDS = {
     "download": r"descarg\w*|curl|wget",
     "pipe": r"pases|pasar|tubería|canaliz\w*",
     "hooks": r"hooks?",
-    "vague": r"limpi\w*|cuidado\w*|simples?|legible\w*|piensa\w*|elegante\w*|calidad|atención|buen\w*|sencill\w*|claro|clara|"
+    "vague": r"limpi\w*|cuidado\w*|simples?|legible\w*|piensa\w*|elegante\w*|calidad|atención|buen\w*|sencill\w*|"
+    r"claro|clara|"
     r"conciso|profesional|amable|preciso",
 }
 
@@ -95,24 +102,34 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^¿",
-    "report": r"\b(?:[Éé]l|[Ee]lla|[Ee]llos|colega|compañer[oa]|[Jj]ef[ea]|amig[oa]|wiki|documentación|guía|artículo|gente|equipo|"
+    "report": r"\b(?:[Éé]l|[Ee]lla|[Ee]llos|colega|compañer[oa]|[Jj]ef[ea]|amig[oa]|wiki|documentación|guía|"
+    r"artículo|gente|equipo|"
     r"[A-ZÁÉÍÓÚ][a-záéíóú]+)\b[^.!?]{0,40}?\b(?:dice|dijo|decía|dicen|cree|opina|recomienda|recomendó|escribió|sugiere|"
     r"afirma|cuenta|insiste)\b|\b[Ss]egún\b|\bobsoleto\b|\bno estoy de acuerdo\b",
     "own_words": r"\b(?:ya )?(?:te|os) (?:he dicho|dije)\b|\bcomo (?:dije|he dicho)\b|\bquiero\b|\bprefiero\b",
-    "hypothetical": r"\bsi algún día\b|\bsi alguna vez\b|\bsupón\b|\bsupongamos\b|\bimagina\b|\ben teoría\b|\bquizás?\b|"
+    "hypothetical": r"\bsi algún día\b|\bsi alguna vez\b|\bsupón\b|\bsupongamos\b|\bimagina\b|\ben teoría\b|"
+    r"\bquizás?\b|"
     r"\btal vez\b|\bsi (?:esto )?fuera\b|\bpodríamos\b|\bdiría\b",
-    "past": r"\bantes no\b|\bantiguamente\b|\bel (?:año|mes) pasado\b|\bla (?:semana|última vez) pasada\b|\bayer\b|\bsolíamos\b|"
+    "past": r"\bantes no\b|\bantiguamente\b|\bel (?:año|mes) pasado\b|\bla (?:semana|última vez) pasada\b|\bayer\b|"
+    r"\bsolíamos\b|"
     r"\busábamos\b|\bhace (?:años|meses|tiempo)\b|\ben aquel entonces\b|\ben mi antiguo\b",
-    "announce": r"^(?:a partir de ahora )?(?:voy a|nunca volveré|no volveré|jamás volveré|yo nunca|nunca usaré|no usaré)\b",
-    "once": r"\b(?:por |solo |sólo |solo por )?esta vez\b|\bpara esta (?:tarea|sesión|respuesta)\b|\ben esta (?:tarea|sesión|"
+    "announce": r"^(?:a partir de ahora )?(?:voy a|nunca volveré|no volveré|jamás volveré|yo nunca|nunca usaré|no "
+    r"usaré)\b",
+    "once": r"\b(?:por |solo |sólo |solo por )?esta vez\b|\bpara esta (?:tarea|sesión|respuesta)\b|\ben esta "
+    r"(?:tarea|sesión|"
     r"conversación|respuesta)\b|\bhoy\b|\bpor ahora\b|\bde momento\b|\bpor el momento\b|\bhasta (?:el|la|mañana)\b|"
     r"\bsolo una vez\b|\bexcepcionalmente\b|\btemporalmente\b|\beste (?:commit|cambio)\b",
-    "withdraw": r"^(?:ya |ahora )*puedes (?:usar|editar|cambiar|tocar|modificar|hacer|borrar|ejecutar|responder)\b|\bolvida (?!te)(?:lo|la|el|mi)\b|\bya puedes\b|\bpuedes volver a\b|\bpuedes\b[^.]*\b(?:otra vez|de nuevo|ya)\b|"
-    r"\bya no (?:hace falta|es necesario|aplica|vale|rige|tienes que)\b|\b(?:está|están) (?:bien|permitid[oa]s?) (?:otra vez|"
-    r"de nuevo|ya)\b|\bignora (?:lo que dije|la regla|mi regla)\b|\bla regla\b[^.]*\bya no\b|\bhe cambiado de (?:idea|opinión)\b|"
+    "withdraw": r"^(?:ya |ahora )*puedes (?:usar|editar|cambiar|tocar|modificar|hacer|borrar|ejecutar|responder)\b|"
+    r"\bolvida (?!te)(?:lo|la|el|mi)\b|\bya puedes\b|\bpuedes volver a\b|\bpuedes\b[^.]*\b(?:otra vez|de nuevo|"
+    r"ya)\b|"
+    r"\bya no (?:hace falta|es necesario|aplica|vale|rige|tienes que)\b|\b(?:está|están) (?:bien|permitid[oa]s?) "
+    r"(?:otra vez|"
+    r"de nuevo|ya)\b|\bignora (?:lo que dije|la regla|mi regla)\b|\bla regla\b[^.]*\bya no\b|\bhe cambiado de "
+    r"(?:idea|opinión)\b|"
     r"\bvuelve a estar (?:permitid[oa]|bien)\b|\bretiro lo\b|\bya se puede\b",
     "quoted": r"\bel usuario quiere\b",
-    "task": r"^(?:por favor,? |ahora )*(?:escribe|crea|añade|explica|explícame|traduce|genera|implementa|resume|muestra|arregla) "
+    "task": r"^(?:por favor,? |ahora )*(?:escribe|crea|añade|explica|explícame|traduce|genera|implementa|resume|"
+    r"muestra|arregla) "
     r"(?:un|una|por qué|cómo|este|esta|el artículo)\b",
     "repeated": r"\b(?:siempre|cada vez|cada|a partir de ahora|todos|todas)\b|\b(?:cuando|si|antes de)\b",
 }

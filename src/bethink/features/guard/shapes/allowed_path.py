@@ -10,9 +10,12 @@ from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape,
 
 _ONLY = re.compile(
     r"\b(?:only|just) (?:ever )?(?:change|edit|touch|modify|work|write|make changes)\b|\bstay (?:inside|within|in)\b|"
-    r"\b(?:limit|restrict|confine) (?:yourself|your changes|changes|edits) to\b|\b(?:changes?|edits?) only (?:in|under|to)\b|"
-    r"\b(?:ändere|bearbeite|arbeite) (?:bitte )?nur\b|\bänderungen nur\b|\bbleib in\b|\bnur (?:dateien )?(?:in|unter)\b.*"
-    r"\b(?:ändern|bearbeiten)\b|\b(?:solo|sólo) (?:edita|cambia|modifica|toca|trabaja)\b|\b(?:edita|cambia|modifica) (?:solo|sólo)\b",
+    r"\b(?:limit|restrict|confine) (?:yourself|your changes|changes|edits) to\b|\b(?:changes?|edits?) only (?:in|"
+    r"under|to)\b|"
+    r"\b(?:ändere|bearbeite|arbeite) (?:bitte )?nur\b|\bänderungen nur\b|\bbleib in\b|\bnur (?:dateien )?(?:in|"
+    r"unter)\b.*"
+    r"\b(?:ändern|bearbeiten)\b|\b(?:solo|sólo) (?:edita|cambia|modifica|toca|trabaja)\b|\b(?:edita|cambia|"
+    r"modifica) (?:solo|sólo)\b",
     re.IGNORECASE,
 )
 

@@ -71,7 +71,7 @@ def judge(check: Check, moment: Moment) -> Verdict:
 
 def _count(text: str, unit: str) -> int:
     if unit == "words":
-        return len(re.findall(r"\w[\w'’.-]*", text))
+        return len(re.findall(r"\w[\w'\u2019.-]*", text))
     if unit == "lines":
         return len([line for line in text.splitlines() if line.strip()])
     plain = _ABBREVIATIONS.sub(" ", text + "\n")
@@ -79,7 +79,7 @@ def _count(text: str, unit: str) -> int:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.replace("’", "'").replace("‘", "'").lower().strip(" .!").split())
+    return " ".join(text.replace("\u2019", "'").replace("\u2018", "'").lower().strip(" .!").split())
 
 
 SHAPE = Shape(name="answer-format", order=20, read=read, judge=judge)

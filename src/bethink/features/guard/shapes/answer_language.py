@@ -12,7 +12,8 @@ from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape,
 _LANGUAGES = {word: str(code) for word, code in merge("LANGUAGES").items()}
 _NAME = re.compile(rf"\b({'|'.join(_LANGUAGES)})\b", re.IGNORECASE)
 _OTHERS = re.compile(
-    r"\b(?:commits?|commit-\w+|comments?|kommentar\w*|comentarios?|code|código|docs|documentation|readme|variables?|names?|"
+    r"\b(?:commits?|commit-\w+|comments?|kommentar\w*|comentarios?|code|código|docs|documentation|readme|"
+    r"variables?|names?|"
     r"docstrings?|doku\w*|bezeichner|nombres|mensajes|files?)\b",
     re.IGNORECASE,
 )

@@ -12,18 +12,22 @@ from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape,
 from bethink.features.guard.tables import word_set
 
 _YES = re.compile(
-    r"^\W*(?:yes|yep|yeah|yup|ok|okay|sure|go|do it|please do|fine|approved?|confirmed|correct|right|ja|jo|klar|mach|gerne|"
-    r"genau|einverstanden|passt|sí|si|vale|claro|dale|hazlo|adelante|de acuerdo|sounds good|absolutely|y\b|lgtm|ship it|"
+    r"^\W*(?:yes|yep|yeah|yup|ok|okay|sure|go|do it|please do|fine|approved?|confirmed|correct|right|ja|jo|klar|"
+    r"mach|gerne|"
+    r"genau|einverstanden|passt|sí|si|vale|claro|dale|hazlo|adelante|de acuerdo|sounds good|absolutely|y\b|lgtm|"
+    r"ship it|"
     r"perfect|perfekt|alright|agreed|in ordnung|bitte|👍)\b",
     re.IGNORECASE,
 )
 _NO = re.compile(
-    r"^\W*(?:no|nope|nein|nicht|not|don't|do not|wait|stop|lieber nicht|warte|espera|later|noch nicht|todavía no|never|hold)\b|"
+    r"^\W*(?:no|nope|nein|nicht|not|don't|do not|wait|stop|lieber nicht|warte|espera|later|noch nicht|todavía no|"
+    r"never|hold)\b|"
     r"\b(?:don't|do not|not yet|nicht|rather not|keep it|leave it)\b",
     re.IGNORECASE,
 )
 _VAGUE = re.compile(
-    r"\b(?:clean ?up|tidy|get rid|ship|release|finish|wrap up|aufräum\w*|räum|limpia\w*|drop|purge|set up|install|roll out|"
+    r"\b(?:clean ?up|tidy|get rid|ship|release|finish|wrap up|aufräum\w*|räum|limpia\w*|drop|purge|set up|install|"
+    r"roll out|"
     r"replace|go ahead|do everything|whatever|as you like)\b",
     re.IGNORECASE,
 )
@@ -31,9 +35,12 @@ _ADD = re.compile(r"\b(?:add|install|use|hinzu\w*|füge|installier\w*|nimm|añad
 _NAMES = re.compile(r"[\w@./-]*[\w@/-]\.[A-Za-z]\w{0,4}\b|[\w.-]+/[\w./-]*")
 _MANIFESTS = word_set("package.json pyproject.toml Cargo.toml go.mod requirements.txt Gemfile composer.json Pipfile")
 _DEPENDENCY_LINE = re.compile(
-    r"dependencies\s*=\s*\[\s*[\"']|^\s*[\"'](?!name|version|description|main|scripts|type|license|author|private|test|build|lint|"
-    r"start|dev|keywords|files|bin|exports|engines|repository|homepage|bugs|module|types)(@?[\w./-]+)[\"']\s*:\s*[\"'][~^\d*<>=v]|"
-    r"^\s*[\"'][\w.-]+(?:\[[\w,]+\])?\s*(?:[~=<>!]=|>|<)?[^\"']*[\"'],?\s*$|^[\w.-]+\s*(?:==|>=|~=)|^\s*gem\s+[\"']|^\s*require\s|"
+    r"dependencies\s*=\s*\[\s*[\"']|^\s*[\"'](?!name|version|description|main|scripts|type|license|author|private|"
+    r"test|build|lint|"
+    r"start|dev|keywords|files|bin|exports|engines|repository|homepage|bugs|module|"
+    r"types)(@?[\w./-]+)[\"']\s*:\s*[\"'][~^\d*<>=v]|"
+    r"^\s*[\"'][\w.-]+(?:\[[\w,]+\])?\s*(?:[~=<>!]=|>|<)?[^\"']*[\"'],?\s*$|^[\w.-]+\s*(?:==|>=|~=)|"
+    r"^\s*gem\s+[\"']|^\s*require\s|"
     r"^[\w-]+\s*=\s*(?:[\"'][\^~\d]|\{\s*version)",
     re.MULTILINE,
 )

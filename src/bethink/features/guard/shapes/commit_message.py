@@ -124,26 +124,30 @@ def _judge_command(check: Check, command: Command) -> Verdict:
 
 
 def _judge_message(check: Check, message: str) -> Verdict:
-    title = message.strip().split("\n", 1)[0]
+    title = _title(message)
     kind, _, value = check.value.partition(":")
     if kind == "language":
         language = guess_language(message)
         result = UNKNOWN if not language else OBEYED if language == value else BREACHED
         return Verdict(result=result, matched=title)
-    is_kept = _FORMS[kind](check, message, title)
+    is_kept = _FORMS[kind](check, message.strip())
     return Verdict(result=OBEYED if is_kept else BREACHED, matched=title)
 
 
+def _title(message: str) -> str:
+    return message.strip().split("\n", 1)[0]
+
+
 _FLAGS = {"sign-off": ("--signoff", "--no-signoff"), "gpg": ("--gpg-sign", "--no-gpg-sign")}
-_FORMS: Mapping[str, Callable[[Check, str, str], bool]] = {
-    "conventional": lambda check, message, title: (
-        _CONVENTIONAL.match(title) is not None or title.startswith(("Merge ", "fixup!"))
+_FORMS: Mapping[str, Callable[[Check, str], bool]] = {
+    "conventional": lambda _, message: (
+        _CONVENTIONAL.match(message) is not None or message.startswith(("Merge ", "fixup!"))
     ),
-    "co-author": lambda check, message, title: _CO_AUTHOR.search(message) is None,
-    "emoji": lambda check, message, title: _EMOJI.search(message) is None,
-    "length": lambda check, message, title: check.limit is None or len(title) <= check.limit,
-    "ticket": lambda check, message, title: _TICKET.search(title) is not None,
-    "phrase": lambda check, message, title: (
+    "co-author": lambda _, message: _CO_AUTHOR.search(message) is None,
+    "emoji": lambda _, message: _EMOJI.search(message) is None,
+    "length": lambda check, message: check.limit is None or len(_title(message)) <= check.limit,
+    "ticket": lambda _, message: _TICKET.search(_title(message)) is not None,
+    "phrase": lambda check, message: (
         not any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", message, re.IGNORECASE) for phrase in check.phrases)
     ),
 }

@@ -14,15 +14,20 @@ _DUTIES = ("tests", "lint", "format", "type check", "build", "commit", "push", "
 _CLAIM = "claim"
 _CLAIMS = {
     "tests": re.compile(
-        r"\b(?:all |the )?(?:\d+ )?(?:unit )?tests? (?:now |all |still |suite )*(?:pass(?:es|ed)?|are (?:all )?(?:green|passing)|succeed)"
-        r"\b|\btests? suite (?:is green|passes|passed)\b|\b(?:alle )?tests? (?:sind|laufen|ist) (?:jetzt |nun |alle |wieder )*"
-        r"(?:grün|durch|erfolgreich)\b|\btests? bestehen\b|\b(?:todas )?las pruebas (?:ahora )?(?:pasan|están en verde)\b|"
+        r"\b(?:all |the )?(?:\d+ )?(?:unit )?tests? (?:now |all |still |suite )*(?:pass(?:es|ed)?|are (?:all "
+        r")?(?:green|passing)|succeed)"
+        r"\b|\btests? suite (?:is green|passes|passed)\b|\b(?:alle )?tests? (?:sind|laufen|ist) (?:jetzt |nun |"
+        r"alle |wieder )*"
+        r"(?:grün|durch|erfolgreich)\b|\btests? bestehen\b|\b(?:todas )?las pruebas (?:ahora )?(?:pasan|están en "
+        r"verde)\b|"
         r"\bpasan (?:todas )?las pruebas\b|\bpassing all tests\b|\bpruebas pasan\b|\btests? pasan\b|\bgreen tests\b",
         re.IGNORECASE,
     ),
-    "build": re.compile(r"\b(?:the )?build (?:now )?(?:works|passes|succeeds|is green|succeeded|passed)\b|\bder build (?:läuft|ist grün)",
+    "build": re.compile(r"\b(?:the )?build (?:now )?(?:works|passes|succeeds|is green|succeeded|passed)\b|\bder "
+        r"build (?:läuft|ist grün)",
                         re.IGNORECASE),
-    "lint": re.compile(r"\b(?:lint(?:er|ing)?|ruff|eslint) (?:is clean|passes|passed|is green|has no errors)\b", re.IGNORECASE),
+    "lint": re.compile(r"\b(?:lint(?:er|ing)?|ruff|eslint) (?:is clean|passes|passed|is green|has no "
+        r"errors)\b", re.IGNORECASE),
 }  # fmt: skip
 _NO_CLAIM = re.compile(
     r"\b(?:not|n't|never|if|once|should|nicht|wenn|falls|sobald|no|si|cuando|until|whether|ob|noch nicht|expect)\b",
@@ -48,12 +53,12 @@ def read(sentence: Sentence) -> Check | None:
 
 def _duty(sentence: Sentence, acts: list[str]) -> Check | None:
     text = sentence.text
-    paths = [m for m in sentence.of_kind("path")]
+    paths = sentence.of_kind("path")
     kinds = named_languages(text)
     files = [m.text for m in paths if not m.text.endswith("/") and "." in m.text]
     folders = [m.text for m in paths if m.text not in files]
     programs = [m for m in sentence.of_kind("program") if m.text not in kinds and m.polarity >= 0]
-    duties = [name for name in acts if name in _DUTIES and name not in ("commit", "push") or name == "tests"]
+    duties = [name for name in acts if (name in _DUTIES and name not in ("commit", "push")) or name == "tests"]
     if len(paths) > 1 and (files or folders):
         needed = files[-1:] or folders[-1:]
         sources = [m.text for m in paths if m.text not in needed]

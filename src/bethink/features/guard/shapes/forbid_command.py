@@ -17,12 +17,14 @@ _SQL = re.compile(
     r"UPDATE|DELETE|DROP|GRANT|VACUUM FULL)\b"
 )
 _SQL_CLIENTS = word_set(
-    "psql mysql mariadb sqlite3 sqlite sqlcmd duckdb clickhouse-client clickhouse bq snowsql cockroach usql pgcli mycli "
+    "psql mysql mariadb sqlite3 sqlite sqlcmd duckdb clickhouse-client clickhouse bq snowsql cockroach usql pgcli "
+    "mycli "
     "litecli sqlplus isql trino presto spark-sql beeline d1 turso"
 )
 _SHELLS = word_set("sh bash zsh dash ksh ash fish")
 _DOWNLOADERS = word_set("curl wget http https xh fetch aria2c lynx")
-_BANNABLE = ("force-push", "branch deletion", "amend", "rebase", "stash", "tests", "push", "commit", "deploy", "publish",
+_BANNABLE = ("force-push", "branch "
+    "deletion", "amend", "rebase", "stash", "tests", "push", "commit", "deploy", "publish",
              "merge", "tag", "pull request", "delete", "build", "lint", "format", "migration", "cherry-pick", "development server")  # fmt: skip
 _ECHOES = word_set("echo printf grep egrep rg ag ack man sed awk")
 _DOWNLOAD_PIPE = "a download piped into a shell"
@@ -57,9 +59,12 @@ def _ban(sentence: Sentence) -> Check | None:
 
 
 _CONDITIONS = re.compile(
-    r"\b(?:against|outside|during|while|except|unless|other than|apart from|besides|außer|während|gegen|excepto|salvo|mientras|"
-    r"contra|fuera de)\b|\b(?:on|in|to|for|auf|in der|en|im|für|para|gegen) (?:the )?(?:production|prod|staging|ci|shared|"
-    r"public|friday\w*|weekend\w*|produktion|producción|live|other people|someone else)\b|\b(?:if|when|wenn|falls|si|cuando)\b",
+    r"\b(?:against|outside|during|while|except|unless|other than|apart from|besides|außer|während|gegen|excepto|"
+    r"salvo|mientras|"
+    r"contra|fuera de)\b|\b(?:on|in|to|for|auf|in der|en|im|für|para|gegen) (?:the )?(?:production|prod|staging|ci|"
+    r"shared|"
+    r"public|friday\w*|weekend\w*|produktion|producción|live|other people|someone else)\b|\b(?:if|when|wenn|falls|"
+    r"si|cuando)\b",
     re.IGNORECASE,
 )
 """Conditions that a command does not show: then a match is only unknown."""

@@ -28,7 +28,8 @@ _NAMED_CODE = (
 )
 """Code that people name without backticks."""
 _NOT_TESTS = re.compile(
-    r"\b(?:outside(?: of)?|except(?: in| for)?|other than in|außer in|außerhalb von|salvo en|excepto en|fuera de)(?: the| las| los| den)? "
+    r"\b(?:outside(?: of)?|except(?: in| for)?|other than in|außer in|außerhalb von|salvo en|excepto en|fuera "
+    r"de)(?: the| las| los| den)? "
     r"(?:tests?|test code|pruebas)\b|\b(?:library|production|bibliotheks)[- ]?code\b",
     re.IGNORECASE,
 )
@@ -40,12 +41,13 @@ _FILE_END = re.compile(r"\.(?:py|ts|js|go|rs|md|json|ya?ml|toml|lock|txt|sh|sql|
 _ALTERNATIVE = re.compile(
     r"\b(?:use|nimm|benutz\w*|verwend\w*|usa|utiliza|prefer|instead)\s+`?([A-Za-z_][\w.]*)`?", re.IGNORECASE
 )
-_SECRET_NAME = (
+_KEY_NAMES = (
     r"(?:api|access|auth|private|secret|client|db|database)?[_-]?(?:key|secret|token|passw(?:or)?d|pwd|credentials?)"
 )
 _SECRET = re.compile(
-    rf"(?i:\b\w*{_SECRET_NAME})\w*[\"']?\s*(?::\s*\w+\s*)?[:=]\s*[\"'`]([^\"'`\s]{{8,}})[\"'`]|"
-    r"[\"'`]((?:sk|pk|rk)[-_](?:live|prod|ant|proj)?[-_]?[A-Za-z0-9_-]{16,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|xox[abp]-[\w-]{10,})[\"'`]"
+    rf"(?i:\b\w*{_KEY_NAMES})\w*[\"']?\s*(?::\s*\w+\s*)?[:=]\s*[\"'`]([^\"'`\s]{{8,}})[\"'`]|"
+    r"[\"'`]((?:sk|pk|rk)[-_](?:live|prod|ant|proj)?[-_]?[A-Za-z0-9_-]{16,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|"
+    r"xox[abp]-[\w-]{10,})[\"'`]"
 )
 _PLACEHOLDER = re.compile(
     r"x{4,}|\.\.\.|<|>|\$\{|your|change.?me|example|placeholder|dummy|test|\*{3,}|fake|todo", re.IGNORECASE

@@ -10,7 +10,8 @@ from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape,
 _AGENTS = ("Agent", "Task", "spawn_agent", "spawn_agents", "dispatch_agent")
 _WEB = ("WebSearch", "WebFetch", "web_search", "web_fetch", "web.search", "browser")
 _SERVER = re.compile(
-    r"\b([\w-]+) (?:mcp|tools? (?:via|over|through) mcp)\b|\bmcp[- ](?:server|tools?) (?:of |named |called )?[`\"']?([\w-]+)",
+    r"\b([\w-]+) (?:mcp|tools? (?:via|over|through) mcp)\b|\bmcp[- ](?:server|tools?) (?:of |named |called "
+    r")?[`\"']?([\w-]+)",
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"\b(WebSearch|WebFetch|TodoWrite|NotebookEdit|MultiEdit|Glob|Grep|Task|mcp__\w+)\b")

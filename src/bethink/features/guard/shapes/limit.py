@@ -12,7 +12,8 @@ from bethink.features.guard.sentences.numbers import limit_of
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
 
 _ONE_QUESTION = re.compile(
-    r"\bone question at a time\b|\bonly one question\b|\ba single question\b|\bnur eine frage\b|\beine frage (?:auf einmal|"
+    r"\bone question at a time\b|\bonly one question\b|\ba single question\b|\bnur eine frage\b|\beine frage "
+    r"(?:auf einmal|"
     r"nach der anderen|pro)\b|\b(?:solo|sólo) una pregunta\b|\buna pregunta a la vez\b|\bone question per\b",
     re.IGNORECASE,
 )

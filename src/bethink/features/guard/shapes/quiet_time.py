@@ -10,8 +10,10 @@ from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
 
 _DAYS = (
-    r"mondays?|montags?|(?:los )?lunes", r"tuesdays?|dienstags?|(?:los )?martes", r"wednesdays?|mittwochs?|(?:los )?miércoles",
-    r"thursdays?|donnerstags?|(?:los )?jueves", r"fridays?|freitags?|(?:los )?viernes", r"saturdays?|samstags?|(?:los )?sábados?",
+    r"mondays?|montags?|(?:los "
+    r")?lunes", r"tuesdays?|dienstags?|(?:los )?martes", r"wednesdays?|mittwochs?|(?:los )?miércoles",
+    r"thursdays?|donnerstags?|(?:los "
+    r")?jueves", r"fridays?|freitags?|(?:los )?viernes", r"saturdays?|samstags?|(?:los )?sábados?",
     r"sundays?|sonntags?|(?:los )?domingos?",
 )  # fmt: skip
 _WEEKEND = re.compile(r"\bweekends?\b|\bwochenende?n?\b|\bfin(?:es)? de semana\b", re.IGNORECASE)

@@ -9,13 +9,16 @@ from bethink.features.guard.sentences.mentions import has, quoted_phrases
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
 
 _FILES = re.compile(r"\b(?:every|each|all|new|any)\b[^.]*\bfiles?\b|\bjede[rs]?\b[^.]*datei\w*|\balle\w*\b[^.]*dateien|"
-                    r"\bneue\w*\b[^.]*dateien?|\b(?:cada|todos los|nuevos?)\b[^.]*(?:archivos?|ficheros?)", re.IGNORECASE)  # fmt: skip
+                    r"\bneue\w*\b[^.]*dateien?|\b(?:cada|todos los|nuevos?)\b[^.]*(?:archivos?|"
+                    r"ficheros?)", re.IGNORECASE)  # fmt: skip
 _CONTAIN = re.compile(
-    r"\b(?:starts?|begins?|contains?|includes?|needs?|has|have|gets?|carry|carries|must|header|beginn\w*|enthalt\w*|enthält|"
+    r"\b(?:starts?|begins?|contains?|includes?|needs?|has|have|gets?|carry|carries|must|header|beginn\w*|"
+    r"enthalt\w*|enthält|"
     r"brauch\w*|bekomm\w*|empie\w+|llev\w+|conten\w+|contien\w+|tener|necesit\w+)\b",
     re.IGNORECASE,
 )
-_LICENSE = re.compile(r"\blicen[sc]e[- ](?:header|comment|notice)|\bSPDX\b|\bcopyright\b|lizenz-?(?:kopf|header|hinweis)|"
+_LICENSE = re.compile(r"\blicen[sc]e[- ](?:header|comment|notice)|\bSPDX\b|\bcopyright\b|lizenz-?(?:kopf|header|"
+    r"hinweis)|"
                       r"cabecera de licencia|encabezado de licencia", re.IGNORECASE)  # fmt: skip
 _SPAN = re.compile(r"`([^`\n]{2,120})`")
 _FIRST_LINES = 10

@@ -13,7 +13,8 @@ from bethink.features.guard.tables import word_set
 
 _PLAN = "a saved plan file"
 _NO_VALUES = word_set(
-    "to on in when for with please and or bei für ausführen aufrufen al en para siempre always to, bitte mit con por every "
+    "to on in when for with please and or bei für ausführen aufrufen al en para siempre always to, bitte mit con "
+    "por every "
     "each flag option set at if from is as here everywhere laufen starten verwenden benutzen nutzen sein por por"
 )
 

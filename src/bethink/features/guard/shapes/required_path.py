@@ -13,8 +13,10 @@ _TEXTS = r"(?:\.(?:md|mdx|txt|rst|adoc))?$"
 _KINDS = {
     "plan": (r"plans?|pläne?n?|plan|planes", rf"(?:^|[._-])plans?(?:[._-][\w.-]*)?{_TEXTS}|/plans/[^/]+\.md$"),
     "throwaway": (
-        r"throwaway|temporary|temp|scratch|one-off|wegwerf\w*|temporär\w*|temporales|experimental|debug(?:ging)? scripts?",
-        r"(?:^|[/._-])(?:tmp|temp|scratch|quick|throwaway|debug|try|oneoff|experiment)(?:[._-][\w-]*)?\.(?:py|sh|js|ts|rb|go)$",
+        r"throwaway|temporary|temp|scratch|one-off|wegwerf\w*|temporär\w*|temporales|experimental|debug(?:ging)? "
+        r"scripts?",
+        r"(?:^|[/._-])(?:tmp|temp|scratch|quick|throwaway|debug|try|oneoff|experiment)(?:[._-][\w-]*)?\.(?:py|sh|"
+        r"js|ts|rb|go)$",
     ),
     "test": (
         r"tests?|specs?|pruebas",
@@ -54,7 +56,7 @@ def judge(check: Check, moment: Moment) -> Verdict:
         return NOT_CONCERNED
     result = NOT_CONCERNED
     for change in moment.event.changes:
-        if change.kind not in ("add",):
+        if change.kind != "add":
             continue
         if is_below(change.path, check.paths[0].rstrip("/") + "/"):
             result = Verdict(result=OBEYED, matched=change.path)

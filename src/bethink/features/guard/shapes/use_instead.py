@@ -18,13 +18,16 @@ _FOR = re.compile(
     rf"(?:^|[\s,:])(?:use|prefer|call|nimm|benutz\w*|verwend\w*|usa|utiliza)\s+{_WORD}(?=\s|[.,;:!]|$)", re.IGNORECASE
 )
 _AGAINST = re.compile(
-    rf"(?:instead of|rather than|(?:never|not|don't|do not|nicht|nie|niemals|no|nunca)(?: use| call| run| mit| uses| con)?|statt|"
+    rf"(?:instead of|rather than|(?:never|not|don't|do not|nicht|nie|niemals|no|nunca)(?: use| call| run| mit| "
+    rf"uses| con)?|statt|"
     rf"anstatt|anstelle von|en lugar de|en vez de)\s+{_WORD}(?=\s*(?:[.,;:!]|$))",
     re.IGNORECASE,
 )
 _NOT_PROGRAMS = word_set(
-    "it that this the a an any all them those these ever again anything everything nothing tabs spaces types code me us "
-    "never niemals nie nunca siempre immer always only nur bitte please solo here there files classes functions tests comments emojis german english spanish something either both one"
+    "it that this the a an any all them those these ever again anything everything nothing tabs spaces types code "
+    "me us "
+    "never niemals nie nunca siempre immer always only nur bitte please solo here there files classes functions "
+    "tests comments emojis german english spanish something either both one"
 )
 
 
@@ -60,7 +63,8 @@ def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPa
     """Return a check for "format with black": known alternatives of the same purpose count as avoided."""
     lead = sentence.text[: programs[0].start]
     is_wish = re.search(
-        r"\b(?:use|using|with|mit|con|nimm|benutz\w*|verwend\w*|usa|utiliza|through|via|over|commits? with|is|ist|es)\s+$",
+        r"\b(?:use|using|with|mit|con|nimm|benutz\w*|verwend\w*|usa|utiliza|through|via|over|commits? with|is|ist|"
+        r"es)\s+$",
         lead + " ",
         re.IGNORECASE,
     )

@@ -52,6 +52,7 @@ def change_folder(folder: str | None, arguments: Sequence[Word]) -> str | None:
 
 
 def deeper(place: Place) -> Place:
+    """Return the surroundings one level down."""
     return surround(place)
 
 
@@ -61,6 +62,7 @@ def surround(
     redirects: tuple[Redirect, ...] | None = None,
     assignments: tuple[tuple[str, str], ...] | None = None,
 ) -> Place:
+    """Return the surroundings one level down, with other redirects or assignments."""
     return Place(
         wrappers=place.wrappers,
         redirects=place.redirects if redirects is None else redirects,

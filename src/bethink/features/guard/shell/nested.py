@@ -19,7 +19,8 @@ _TEXT_VALUES = word_set(
     "--prefix-colors -k --max-processes --kill-others-on-fail"
 )
 _CALLS = re.compile(
-    r"\b(?:system|popen|run|call|check_call|check_output|Popen|exec|execSync|execFileSync|spawnSync|getoutput|shell_exec)"
+    r"\b(?:system|popen|run|call|check_call|check_output|Popen|exec|execSync|execFileSync|spawnSync|getoutput|"
+    r"shell_exec)"
     r"\s*\(\s*(?:([\"'`])(.{1,500}?)\1|\[([^\]]{1,500})\])"
 )
 _ITEM = re.compile(r"[\"']([^\"']*)[\"']")
