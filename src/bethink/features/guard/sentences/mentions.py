@@ -167,10 +167,10 @@ def _extend(text: str, head: str, start: int, end: int) -> Mention:
             break
         words.append(word)
         end += match.end()
-    if len(words) > 1 and words[1] == "run" and (script := re.match(r"[ ]+([\w:-]+)", text[end:])) is not None:
-        if head in ("npm", "pnpm", "yarn", "bun"):
-            words.append(script[1])
-            end += script.end()
+    is_script = words[1:2] == ["run"] and head in ("npm", "pnpm", "yarn", "bun")
+    if is_script and (script := re.match(r"[ ]+([\w:-]+)", text[end:])) is not None:
+        words.append(script[1])
+        end += script.end()
     return Mention(text=" ".join(words), kind="program", start=start, end=end)
 
 

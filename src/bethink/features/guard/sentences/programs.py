@@ -8,7 +8,8 @@ CLEAR = word_set("""
     pip pip3 uv uvx poetry pipenv pdm conda mamba hatch rye pipx npm pnpm yarn bun npx bunx deno nvm volta nodejs tsc
     cargo rustc rustup clippy gofmt golangci-lint gradle mvn maven sbt bazel cmake ninja meson gcc g++ clang docker
     docker-compose podman podman-compose buildah kubectl helm terraform tofu opentofu terragrunt pulumi ansible
-    ansible-playbook vagrant minikube kind k9s flyctl fly vercel netlify heroku wrangler gcloud aws az doctl gsutil s3cmd
+    ansible-playbook
+    vagrant minikube kind k9s flyctl fly vercel netlify heroku wrangler gcloud aws az doctl gsutil s3cmd
     git gh glab hub gk jj hg svn lazygit grep egrep fgrep rg ripgrep ag ack fd fdfind sed awk gawk perl jq yq curl wget
     httpie xh aria2c rsync scp sftp ssh telnet nc ncat nmap sudo doas su chmod chown chgrp rm rmdir unlink shred srm
     trash trash-put rmtrash mv cp ln dd mkfs fdisk kill killall pkill systemctl service launchctl crontab apt apt-get

@@ -17,8 +17,15 @@ _OTHERS = re.compile(
     r"docstrings?|doku\w*|bezeichner|nombres|mensajes|files?)\b",
     re.IGNORECASE,
 )
-_NAMES_OF_CODES = {"de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian", "pt": "Portuguese",
-                   "nl": "Dutch"}  # fmt: skip
+_NAMES_OF_CODES = {
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "pt": "Portuguese",
+    "nl": "Dutch",
+}
 
 
 def read(sentence: Sentence) -> Check | None:

@@ -3,7 +3,7 @@
 import posixpath
 import re
 
-from bethink.features.guard.acts import ACTS, find_acts, performs
+from bethink.features.guard.acts import find_acts, performs
 from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
 from bethink.features.guard.commands import positionals
 from bethink.features.guard.events import ANSWER, CHANGE, COMMAND, PROMPT, Event
@@ -44,8 +44,11 @@ _DEPENDENCY_LINE = re.compile(
     r"^[\w-]+\s*=\s*(?:[\"'][\^~\d]|\{\s*version)",
     re.MULTILINE,
 )
-_ORDER = ("force-push", "delete", "dependency", "deploy", "publish", "merge", "rebase", "push", "commit", "migration", "tag",
-          "pull request", "amend", "stash")  # fmt: skip
+_ORDER = (
+    *("force-push", "delete", "dependency", "deploy", "publish", "merge", "rebase", "push", "commit", "migration"),
+    *("tag", "pull request", "amend", "stash"),
+)
+"""Acts that a rule may reserve for approval, the more specific first."""
 
 
 def read(sentence: Sentence) -> Check | None:
@@ -153,11 +156,6 @@ def _changed(check: Check, event: Event) -> tuple[str, ...] | None:
             if posixpath.basename(change.path) in _MANIFESTS and (match := _DEPENDENCY_LINE.search(added)) is not None:
                 return (next((group for group in match.groups() if group), ""),)
     return None
-
-
-def known_acts() -> tuple[str, ...]:
-    """Return the acts that a rule may reserve for approval."""
-    return tuple(name for name in _ORDER if name in ACTS)
 
 
 SHAPE = Shape(name="ask-first", order=30, read=read, judge=judge)

@@ -23,9 +23,12 @@ _SQL_CLIENTS = word_set(
 )
 _SHELLS = word_set("sh bash zsh dash ksh ash fish")
 _DOWNLOADERS = word_set("curl wget http https xh fetch aria2c lynx")
-_BANNABLE = ("force-push", "branch "
-    "deletion", "amend", "rebase", "stash", "tests", "push", "commit", "deploy", "publish",
-             "merge", "tag", "pull request", "delete", "build", "lint", "format", "migration", "cherry-pick", "development server")  # fmt: skip
+_BANNABLE = (
+    *("force-push", "branch deletion", "amend", "rebase", "stash", "tests", "push", "commit", "deploy", "publish"),
+    *("merge", "tag", "pull request", "delete", "build", "lint", "format", "migration", "cherry-pick"),
+    "development server",
+)
+"""Acts that a sentence may ban, the more specific first."""
 _ECHOES = word_set("echo printf grep egrep rg ag ack man sed awk")
 _DOWNLOAD_PIPE = "a download piped into a shell"
 

@@ -1,6 +1,7 @@
 """Turns nodes of a parsed shell text into words: quotes, escapes, braces and variables that the text sets."""
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from bethink.features.guard.shell.records import Word
@@ -48,16 +49,21 @@ def word_of(node: "Node", values: Values, depth: int = 0) -> Word:
         return _expansion(node, values)
     if kind in ("command_substitution", "process_substitution"):
         return values.substitution(node)
-    if kind in ("string", "translated_string"):
+    return _compound(node, values, depth)
+
+
+def _compound(node: "Node", values: Values, depth: int) -> Word:
+    """Return a word of several parts."""
+    if node.type in ("string", "translated_string"):
         return _string(node, values, depth)
-    if kind in ("concatenation", "command_name"):
+    if node.type in ("concatenation", "command_name"):
         return join(word_of(child, values, depth + 1) for child in node.children)
     return Word(text=text_of(node)) if not node.child_count else _GAP
 
 
-def join(words: "object") -> Word:
+def join(words: Iterable[Word]) -> Word:
     """Return several parts of a word as one."""
-    parts: list[Word] = list(words)  # type: ignore[call-overload]
+    parts = list(words)
     return Word(text="".join(part.text for part in parts), is_literal=all(part.is_literal for part in parts))
 
 
