@@ -85,7 +85,8 @@ def _is_named(check: Check, name: str) -> bool:
     lower = name.lower().rstrip("/")
     if any(is_below(name.rstrip("/"), path) or is_below(path.rstrip("/"), name) for path in check.paths):
         return True
-    return re.search(rf"(?<![\w-]){re.escape(lower)}(?![\w-])", check.rule.lower()) is not None
+    names = {lower, lower.split()[0]}
+    return any(re.search(rf"(?<![\w-]){re.escape(item)}(?![\w-])", check.rule.lower()) for item in names)
 
 
 def _content_words(text: str) -> set[str]:

@@ -5,12 +5,12 @@ WORDS = {
     r"refrain from|stay away from|keep away from|steer clear of|skip|omit|leave out|without|nothing|none|"
     r"off[- ]limits|forbidden|banned|prohibited|under no circumstances|isn't allowed",
     "contrast": r"instead of|rather than|in place of|not|never|over|as opposed to",
-    "away": r"switch(?:ed|ing)? from|move(?:d)? (?:away )?from|migrate(?:d)? from|away from|replace(?:d)?",
+    "away": r"switch(?:ed|ing)? from|move(?:d)? (?:away )?from|migrate(?:d)? from|away from|replace[sd]?|supersedes?",
     "positive": r"use|using|uses|always|prefer|call|run|running|with|only|through|via|pass|must|stick to|go with|"
     r"commits? with|build|install|format|search|delete",
     "is_out": r"(?:is|are) (?:out|forbidden|banned|off[- ]limits|prohibited|not allowed|taboo|deprecated|a no-go|gone)",
     "is_in": r"(?:is|are) in\b|instead\b",
-    "always": r"always|every time|every|needs|must|required|only|mandatory|have to|needs? to",
+    "always": r"always|every time|every|needs?|must|required|only|mandatory|have to|needs? to",
     "answer": r"answer|answers|answering|reply|replies|replying|respond|response|responses|talk to me|speak to me|"
     r"write to me|talking to me|speak|communicate|messages to me|summar(?:y|ies)|explain",
     "ask": r"ask|check with me|get my (?:ok|okay|approval|permission|consent)|confirm with me|asking|my "
@@ -165,5 +165,5 @@ BINDING = {
     r"convert|extend|improve|debug|investigate|analy[sz]e|compare|quote|print|rewrite) (?:a|an|the|this|that|these|"
     r"those|all|me|"
     r"my|our|some|why|how|one|two|three|it)\b(?! (?:one )?(?:reply|answer|message|response))",
-    "repeated": r"\b(?:always|whenever|each time|every time|from now on|every|each)\b|\b(?:when|if|before|after) you\b",
+    "repeated": r"\bat most\b|\bno more than\b|\bmax\w*\b|\b(?:always|whenever|each time|every time|from now on|every|each)\b|\b(?:when|if|before|after) you\b",
 }

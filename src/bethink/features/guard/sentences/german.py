@@ -17,7 +17,7 @@ WORDS = {
     r"zustimmung|"
     r"abstimmen|zu fragen|gefragt werden|genehmigung|rücksprache|freigegeben|okay von mir",
     "before": r"bevor|vor",
-    "only_when": r"wenn du (?:sie|es|ihn|das) nicht|nur,? (?:\w+ ){0,3}?(?:wenn|nach|falls|sobald)|erst,? (?:wenn|"
+    "only_when": r"nur mit|wenn du (?:sie|es|ihn|das) nicht|nur,? (?:\w+ ){0,3}?(?:wenn|nach|falls|sobald)|erst,? (?:wenn|"
     r"nach|nachdem)|ohne|solange",
     "after": r"nach|nachdem|wenn|sobald|falls|immer wenn|jedes mal",
     "change": r"änder\w*|bearbeit\w*|anfass\w*|geänder\w*|anpass\w*|fasst?|schreib\w*|bearbeitest",
@@ -31,7 +31,7 @@ WORDS = {
     "finish": r"fertig|am ende|zum schluss|abschluss|beendest|abschließ\w*|aufhörst",
     "read": r"lies|lese|lesen|anschauen|ansehen|schau|öffne\w*",
     "file": r"eine datei|dateien|jede datei|datei|sie",
-    "passing": r"grün|durchlaufen|laufen durch|bestehen|bestanden|erfolgreich|klappen|durchgelaufen|durch sind",
+    "passing": r"grün\w*|durchlaufen|laufen durch|bestehen|bestanden|erfolgreich|klappen|durchgelaufen|durch sind",
     "say": r"sag|sage|sagen|schreib\w*|lesen|benutz\w*|verwend\w*|hören|wörter|satz|worte?",
     "code": r"code|quellcode|quelltext|typ|bibliothekscode|typescript|python|javascript|rust|java",
     "comment": r"\S*kommentar\w*",
@@ -139,5 +139,5 @@ BINDING = {
     "task": r"^(?:bitte |jetzt |nun )*(?:schreib\w*|erstell\w*|füge|bau\w*|erklär\w*|übersetz\w*|entfern\w*|"
     r"benenn\w*|zeig\w*|"
     r"implementier\w*|zitier\w*) (?:mir |uns )?(?:ein|eine|einen|einem|warum|wie|diesen|dieses|diese)\b",
-    "repeated": r"\b(?:immer|jedes mal|ab jetzt|ab sofort|jede[nrms]?)\b|\b(?:wenn|bevor|nachdem) du\b",
+    "repeated": r"\bhöchstens\b|\bmaximal\b|\b(?:immer|jedes mal|ab jetzt|ab sofort|jede[nrms]?)\b|\b(?:wenn|bevor|nachdem) du\b",
 }

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from bethink.base.frozen import frozen
 from bethink.features.guard.check import CommandPattern
 from bethink.features.guard.sentences import alternatives
-from bethink.features.guard.sentences.programs import CLEAR, COMMON, SAME, SUBCOMMANDS
+from bethink.features.guard.sentences.programs import CLEAR, COMMON, SAME, SECOND, SUBCOMMANDS
 from bethink.features.guard.tables import word_set
 
 _TOKEN = re.compile(r"`([^`\n]{1,200})`|([\w@.+*~/-][\w@.+:*~/-]*)")
@@ -161,17 +161,26 @@ def _extend(text: str, head: str, start: int, end: int) -> Mention:
     known = SUBCOMMANDS.get(head, frozenset[str]())
     while (match := re.match(r"[ ]+(--?\w[\w-]*|[a-z][\w:-]*|\d{3}\b)", text[end:])) is not None:
         word = match[1]
-        if not (word in known and len(words) == 1) and not (
-            (word.startswith("-") or word.isdigit()) and len(words) < 5
-        ):
+        taken = _subcommand_word(words, word, known)
+        if not taken:
             break
-        words.append(word)
+        words.append(taken)
         end += match.end()
     is_script = words[1:2] == ["run"] and head in ("npm", "pnpm", "yarn", "bun")
     if is_script and (script := re.match(r"[ ]+([\w:-]+)", text[end:])) is not None:
         words.append(script[1])
         end += script.end()
     return Mention(text=" ".join(words), kind="program", start=start, end=end)
+
+
+def _subcommand_word(words: Sequence[str], word: str, known: frozenset[str]) -> str:
+    """Return the word if it belongs to the command so far: a subcommand, also in the plural, or a flag."""
+    if (word.startswith("-") or word.isdigit()) and len(words) < 5:
+        return word
+    if len(words) == 1:
+        singular = word.removesuffix("s") if len(word) > 3 else ""
+        return word if word in known else singular if singular in known else ""
+    return word if len(words) == 2 and word in SECOND.get((words[0], words[1]), ()) else ""
 
 
 def _with_polarity(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:

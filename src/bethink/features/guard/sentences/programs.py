@@ -41,7 +41,7 @@ SUBCOMMANDS: Mapping[str, frozenset[str]] = {
     ),
     "gk": frozenset({"commit"}),
     "gh": word_set("pr issue release repo workflow run"),
-    "docker": word_set("compose build run exec push pull system volume swarm stack ps rm rmi prune"),
+    "docker": word_set("image container compose build run exec push pull system volume swarm stack ps rm rmi prune"),
     "npm": word_set("ci install i publish update audit link run exec test start uninstall add"),
     "pnpm": word_set("install add publish update run exec dlx test"),
     "yarn": word_set("install add publish upgrade run dlx"),
@@ -93,3 +93,43 @@ FORMATTERS = (("black", "autopep8", "yapf"), ("prettier", "biome"))
 TEST_RUNNERS = (("pytest", "unittest", "nosetests", "nose"), ("jest", "vitest", "mocha", "ava"))
 EXCLUSIVE = (*PACKAGE_MANAGERS, *FORMATTERS, *TEST_RUNNERS)
 """Groups of which a project uses one: "use pnpm" excludes the others."""
+
+_SECOND: Mapping[tuple[str, str], str] = {
+    ("docker", "system"): "prune df info events",
+    ("docker", "image"): "prune rm build push pull ls",
+    ("docker", "volume"): "prune rm create ls",
+    ("docker", "compose"): "up down build run exec restart stop start logs pull push rm",
+    ("docker", "container"): "prune rm stop kill run exec",
+    ("npm", "audit"): "fix",
+    ("pnpm", "audit"): "fix",
+    ("gh", "pr"): "create merge close review edit checkout",
+    ("gh", "issue"): "create close edit comment delete",
+    ("gh", "release"): "create delete edit upload",
+    ("gh", "repo"): "create delete clone fork edit",
+    ("git", "stash"): "pop drop clear apply push",
+    ("git", "remote"): "add remove set-url",
+    ("git", "submodule"): "update add deinit",
+    ("git", "worktree"): "add remove prune",
+    ("git", "config"): "set unset",
+    ("git", "branch"): "delete",
+    ("go", "mod"): "tidy vendor download",
+    ("terraform", "state"): "rm mv push",
+    ("kubectl", "rollout"): "restart undo",
+    ("poetry", "cache"): "clear",
+    ("uv", "pip"): "install uninstall sync compile",
+    ("uv", "tool"): "install run upgrade",
+    ("aws", "s3"): "rm cp sync mv",
+    ("cargo", "nextest"): "run",
+}
+SECOND: Mapping[tuple[str, str], frozenset[str]] = {key: word_set(text) for key, text in _SECOND.items()}
+"""Words that belong to a program and its subcommand when they follow them in prose."""
+
+FOLLOWING = word_set(
+    """
+    for in on at to with without here ever again anymore any and or anything everywhere from as by if when unless until
+    because since only just directly yourself instead over than commands command please now is are was be not never
+    verwenden benutzen nehmen nutzen laufen lassen ausführen aufrufen mehr bitte für im auf mit zu und oder nie hier ist sind
+    para en por y o con de siempre nunca más aquí está
+    """
+)
+"""Words behind a program's name that are prose, and no subcommand of it."""

@@ -8,6 +8,7 @@ from bethink.features.guard.check import BREACHED, UNKNOWN, Check, CommandPatter
 from bethink.features.guard.commands import flags_of, has_flag, is_help, matches_any, subcommand
 from bethink.features.guard.events import COMMAND, TOOL
 from bethink.features.guard.sentences.mentions import Mention, find, has
+from bethink.features.guard.sentences.programs import FOLLOWING, SUBCOMMANDS
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
 from bethink.features.guard.shell import Command
 from bethink.features.guard.tables import word_set
@@ -54,8 +55,12 @@ def _ban(sentence: Sentence) -> Check | None:
     flags = [m for m in sentence.of_kind("flag") if m.polarity <= 0]
     programs = [m for m in sentence.of_kind("program") if m.polarity < 0]
     act = _banned_act(sentence, programs)
+    if flags and not act and (named := sentence.of_kind("program")):
+        bad = tuple(_with_flags(m, flags) for m in named)
+        return make_check("forbid-command", sentence, bad=bad)
     if programs and not act:
-        return make_check("forbid-command", sentence, bad=tuple(_narrow(m, flags) for m in programs))
+        is_open = any(_is_narrower(text, m) for m in programs)
+        return make_check("forbid-command", sentence, bad=tuple(m.pattern for m in programs), is_conditional=is_open)
     if flags and not act:
         return make_check("forbid-command", sentence, flags=tuple(m.text for m in flags))
     return make_check("forbid-command", sentence, act=act) if act else None
@@ -73,11 +78,20 @@ _CONDITIONS = re.compile(
 """Conditions that a command does not show: then a match is only unknown."""
 
 
-def _narrow(mention: Mention, flags: list[Mention]) -> CommandPattern:
-    """Return the program's family; a flag named right behind it belongs to it."""
+def _with_flags(mention: Mention, flags: list[Mention]) -> CommandPattern:
+    """Return the program's family with the flags that the sentence bans for it."""
     pattern = mention.pattern
-    following = [flag.text for flag in flags if 0 <= flag.start - mention.end <= 6]
-    return CommandPattern(program=pattern.program, words=pattern.words, flags=pattern.flags or tuple(following))
+    return CommandPattern(
+        program=pattern.program, words=pattern.words, flags=(*pattern.flags, *(m.text for m in flags))
+    )
+
+
+def _is_narrower(text: str, mention: Mention) -> bool:
+    """Return True if an unknown word follows the program: "never git frobnicate" bans less than git."""
+    if mention.is_code or " " in mention.text or mention.text not in SUBCOMMANDS:
+        return False
+    following = re.match(r" ([a-z][\w-]*)", text[mention.end :])
+    return following is not None and following[1] not in FOLLOWING
 
 
 def _banned_act(sentence: Sentence, programs: list[Mention]) -> str:
@@ -94,6 +108,8 @@ def _banned_act(sentence: Sentence, programs: list[Mention]) -> str:
         return ""
     acts.sort(key=_BANNABLE.index)
     # A ban with a condition is an order or a question for approval, never a plain ban.
+    if sentence.until:
+        return acts[0]
     return "" if has("before", sentence.text) or has("only_when", _without_ban(sentence.text)) else acts[0]
 
 

@@ -12,7 +12,7 @@ from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape,
 from bethink.features.guard.tables import word_set
 
 _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK|NOCOMMIT)s?\b")
-_CALL = re.compile(r"\b([A-Za-z_][\w.]*)\(\)|\b([a-z]+\.[a-z]+\w*)\b(?!\.\w|/)")
+_CALL = re.compile(r"\b([A-Za-z_][\w.]*!?)\(\)|\b([a-z]+\.[a-z]+\w*)\b(?!\.\w|/)")
 _CODE_SPAN = re.compile(r"`([^`\n]{1,60})`")
 _NAMED_CODE = (
     (r"default[- ]exports?|Default-Exports?", "export default"),

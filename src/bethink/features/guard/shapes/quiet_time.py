@@ -27,7 +27,7 @@ def read(sentence: Sentence) -> Check | None:
     """Return a check for a ban of an act on weekdays, weekends, or after an hour."""
     text = sentence.text
     act = next((name for name, _ in find_acts(text) if name in _ACTS), "")
-    if not act or not has("negation", text):
+    if not act or not has("negation", text) or re.search(r"\b(?:until|till|bis|hasta)\b", text, re.IGNORECASE):
         return None
     days = tuple(str(day) for day, words in enumerate(_DAYS) if re.search(rf"\b(?:{words})\b", text, re.IGNORECASE))
     days += ("5", "6") if _WEEKEND.search(text) else ()

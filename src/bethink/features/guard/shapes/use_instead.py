@@ -39,6 +39,7 @@ def read(sentence: Sentence) -> Check | None:
     if (not good and not bad) or "|" in sentence.text:
         return None
     good = good or _unknown_program(_FOR, sentence.text, bad)
+    good = [pattern for pattern in good if pattern not in bad]
     bad = bad or _unknown_program(_AGAINST, sentence.text, good)
     if not good:
         return None
