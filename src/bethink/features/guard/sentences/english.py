@@ -165,5 +165,6 @@ BINDING = {
     r"convert|extend|improve|debug|investigate|analy[sz]e|compare|quote|print|rewrite) (?:a|an|the|this|that|these|"
     r"those|all|me|"
     r"my|our|some|why|how|one|two|three|it)\b(?! (?:one )?(?:reply|answer|message|response))",
-    "repeated": r"\bat most\b|\bno more than\b|\bmax\w*\b|\b(?:always|whenever|each time|every time|from now on|every|each)\b|\b(?:when|if|before|after) you\b",
+    "repeated": r"\bat most\b|\bno more than\b|\bmax\w*\b|\b(?:always|whenever|each time|every time|from now on|"
+    r"every|each)\b|\b(?:when|if|before|after) you\b",
 }

@@ -17,7 +17,8 @@ WORDS = {
     r"zustimmung|"
     r"abstimmen|zu fragen|gefragt werden|genehmigung|rücksprache|freigegeben|okay von mir",
     "before": r"bevor|vor",
-    "only_when": r"nur mit|wenn du (?:sie|es|ihn|das) nicht|nur,? (?:\w+ ){0,3}?(?:wenn|nach|falls|sobald)|erst,? (?:wenn|"
+    "only_when": r"nur mit|wenn du (?:sie|es|ihn|das) nicht|nur,? (?:\w+ ){0,3}?(?:wenn|nach|falls|sobald)|erst,? "
+    r"(?:wenn|"
     r"nach|nachdem)|ohne|solange",
     "after": r"nach|nachdem|wenn|sobald|falls|immer wenn|jedes mal",
     "change": r"änder\w*|bearbeit\w*|anfass\w*|geänder\w*|anpass\w*|fasst?|schreib\w*|bearbeitest",
@@ -139,5 +140,6 @@ BINDING = {
     "task": r"^(?:bitte |jetzt |nun )*(?:schreib\w*|erstell\w*|füge|bau\w*|erklär\w*|übersetz\w*|entfern\w*|"
     r"benenn\w*|zeig\w*|"
     r"implementier\w*|zitier\w*) (?:mir |uns )?(?:ein|eine|einen|einem|warum|wie|diesen|dieses|diese)\b",
-    "repeated": r"\bhöchstens\b|\bmaximal\b|\b(?:immer|jedes mal|ab jetzt|ab sofort|jede[nrms]?)\b|\b(?:wenn|bevor|nachdem) du\b",
+    "repeated": r"\bhöchstens\b|\bmaximal\b|\b(?:immer|jedes mal|ab jetzt|ab sofort|jede[nrms]?)\b|\b(?:wenn|bevor|"
+    r"nachdem) du\b",
 }

@@ -128,7 +128,8 @@ FOLLOWING = word_set(
     """
     for in on at to with without here ever again anymore any and or anything everywhere from as by if when unless until
     because since only just directly yourself instead over than commands command please now is are was be not never
-    verwenden benutzen nehmen nutzen laufen lassen ausführen aufrufen mehr bitte für im auf mit zu und oder nie hier ist sind
+    verwenden benutzen nehmen nutzen laufen lassen ausführen aufrufen mehr bitte für im auf mit zu und oder nie hier
+    ist sind
     para en por y o con de siempre nunca más aquí está
     """
 )

@@ -135,6 +135,8 @@ def _has_banned(check: Check, change: FileChange, line: str) -> bool:
         match = _SECRET.search(line)
         value = (match[1] or match[2]) if match is not None else None
         return value is not None and _PLACEHOLDER.search(value) is None
+    if not any(phrase.removesuffix("()").lower() in line.lower() for phrase in check.phrases):
+        return False
     code, comment = split_comments(change.path, line)
     if check.unit == "comment":
         return any(re.search(rf"\b{phrase}s?\b", comment, re.IGNORECASE) for phrase in check.phrases)
