@@ -215,13 +215,14 @@ ACTS: Mapping[str, Act] = {
 
 
 @cache
-def _words(name: str) -> "re.Pattern[str]":
+def act_words(name: str) -> "re.Pattern[str]":
+    """Return the pattern of the words that name an act."""
     return re.compile(rf"(?<![\w-])(?:{ACTS[name].words})(?![\w-])", re.IGNORECASE)
 
 
 def find_acts(text: str) -> list[tuple[str, int]]:
     """Return the acts that a text names, with the position behind each, in order."""
-    matches = [(match.start(), match.end(), name) for name in ACTS for match in _words(name).finditer(text)]
+    matches = [(match.start(), match.end(), name) for name in ACTS for match in act_words(name).finditer(text)]
     return [(name, end) for _, end, name in sorted(matches, key=lambda item: item[0])]
 
 

@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from bethink.features.guard.check import NONE, ONCE, STANDING, WITHDRAWS, Check, Reading, Statement
-from bethink.features.guard.sentences.binding import binding_of, end_of
+from bethink.features.guard.sentences.binding import binding_of, end_of, is_quotation
 from bethink.features.guard.shape import Sentence
 from bethink.features.guard.shapes import all_shapes
 
@@ -19,6 +19,8 @@ def read_statement(statement: Statement) -> Reading:
         return Reading(binds=NONE, reason="no instruction of a person")
     if binds == WITHDRAWS:
         return Reading(binds=WITHDRAWS)
+    if is_quotation(text):
+        return Reading(binds=NONE, reason="a quotation")
     sentence = Sentence(text, statement, binds, end_of(statement) if binds == ONCE else "")
     check = _first_check(sentence)
     if check is None:

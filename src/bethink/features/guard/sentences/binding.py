@@ -13,6 +13,12 @@ _POLITE = re.compile(r"^(?:can|could|would|will) you (?:please )?(?:always|never
 _CONDITION = re.compile(r"\b(?:unless|without|ohne|sin|a menos que|es sei denn)\b.*", re.IGNORECASE | re.DOTALL)
 """Conditions: "unless you ran them in this session" is no end of a rule."""
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*\s*")
+_QUOTE = re.compile(r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb\n]+[\"\u201c\u201d\u00bb]")
+_INSTRUCTS = re.compile(
+    r"\b(?:never|no|not|don't|do not|always|use|only|stop|avoid|without|nie|niemals|nicht|kein\w*|immer|nimm|nur|ohne|nunca|siempre|"
+    r"usa|jamás|sin)\b",
+    re.IGNORECASE,
+)
 _WEEKDAYS = (
     r"monday|montag|lunes", r"tuesday|dienstag|martes", r"wednesday|mittwoch|miércoles", r"thursday|donnerstag|jueves",
     r"friday|freitag|viernes", r"saturday|samstag|sábado", r"sunday|sonntag|domingo",
@@ -54,6 +60,15 @@ def binding_of(statement: Statement) -> tuple[str, str]:
     if _cue("report").search(text) and not is_own:
         return NONE, ""
     return (ONCE if _cue("once").search(_CONDITION.sub("", text)) else STANDING), text
+
+
+def is_quotation(text: str) -> bool:
+    """Return True if only quoted words give an instruction: `"Never use x" is outdated`."""
+    quotes = [match[0] for match in _QUOTE.finditer(text) if len(match[0].split()) > 2]
+    if not quotes:
+        return False
+    outside = _QUOTE.sub(" ", text)
+    return any(_INSTRUCTS.search(quote) for quote in quotes) and not _INSTRUCTS.search(outside)
 
 
 def is_temporary(text: str) -> bool:

@@ -228,7 +228,8 @@ def _sign(before: str, after: str) -> int:
     clause = _BOUNDARY.split(after, maxsplit=1)[0]
     if _cue("is_out").search(clause) or re.search(r"^\s*(?:nicht|no)\b", clause, re.IGNORECASE):
         return -1 if not re.match(r"\s*(?:nicht|no|not)\s*$", clause) else 1
-    if _cue("positive").search(segment) or _cue("is_in").search(clause):
+    is_contrast = bool(boundaries) and boundaries[-1][0] in ("sondern", "sino", "but")
+    if is_contrast or _cue("positive").search(segment) or _cue("is_in").search(clause):
         return 1
     return 1 if re.match(rf"[\s,]*(?:{alternatives('contrast')})\b", after, re.IGNORECASE) else 0
 

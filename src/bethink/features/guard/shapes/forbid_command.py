@@ -2,8 +2,9 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
-from bethink.features.guard.acts import ACTS, find_acts, performs
+from bethink.features.guard.acts import act_words, find_acts, performs
 from bethink.features.guard.check import BREACHED, UNKNOWN, Check, CommandPattern, Verdict
 from bethink.features.guard.commands import flags_of, has_flag, is_help, matches_any, subcommand
 from bethink.features.guard.events import COMMAND, TOOL
@@ -66,6 +67,7 @@ def _ban(sentence: Sentence) -> Check | None:
     return make_check("forbid-command", sentence, act=act) if act else None
 
 
+_BETWEEN = re.compile(r"[\s,/]*(?:(?:or|and|nor|no|never|oder|und|y|o|ni|kein|keine|nie|nunca)[\s,]*)+", re.IGNORECASE)
 _CONDITIONS = re.compile(
     r"\b(?:against|outside|during|while|except|unless|other than|apart from|besides|außer|während|gegen|excepto|"
     r"salvo|mientras|"
@@ -104,13 +106,29 @@ def _banned_act(sentence: Sentence, programs: list[Mention]) -> str:
         return "force-push" if forced else ""
     if ban is None or not acts:
         return ""
-    if sentence.of_kind("path", "program") or (sentence.of_kind("flag") and acts[0] != "force-push"):
+    others = [m for m in sentence.of_kind("program") if m.pattern.program not in ("git", "gh") or m.pattern.words]
+    if others or sentence.of_kind("path") or (sentence.of_kind("flag") and acts[0] != "force-push"):
         return ""
+    listed = _listed(sentence.text)
+    if len(listed) > 1 and not has("only_when", sentence.text) and not has("before", sentence.text):
+        return ",".join(listed)
     acts.sort(key=_BANNABLE.index)
     # A ban with a condition is an order or a question for approval, never a plain ban.
     if sentence.until:
         return acts[0]
     return "" if has("before", sentence.text) or has("only_when", _without_ban(sentence.text)) else acts[0]
+
+
+def _listed(text: str) -> list[str]:
+    """Return the acts of a list: "no rebase, no amend", "never commit or push"."""
+    spans = [(name, match) for name in _BANNABLE for match in act_words(name).finditer(text)]
+    spans.sort(key=lambda span: span[1].start())
+    listed = [spans[0][0]] if spans else []
+    for (_, before), (name, match) in pairwise(spans):
+        if _BETWEEN.fullmatch(text[before.end() : match.start()]) is None:
+            break
+        listed.append(name)
+    return listed
 
 
 def _without_ban(text: str) -> str:
@@ -147,7 +165,7 @@ def _is_forbidden(check: Check, command: Command) -> bool:
     if check.flags:
         return _has_forbidden_flag(check, command)
     if check.act:
-        return check.act in ACTS and performs(check.act, command)
+        return any(performs(name, command) for name in check.act.split(","))
     return matches_any(check.bad, command) is not None
 
 

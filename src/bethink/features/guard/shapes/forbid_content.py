@@ -12,7 +12,7 @@ from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape,
 from bethink.features.guard.tables import word_set
 
 _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK|NOCOMMIT)s?\b")
-_CALL = re.compile(r"\b([A-Za-z_][\w.]*!?)\(\)|\b([a-z]+\.[a-z]+\w*)\b(?!\.\w|/)")
+_CALL = re.compile(r"\b([A-Za-z_][\w.]*!?)\(\)|\b([A-Za-z_]+\.[A-Za-z]\w+)\b(?!\.\w|/)")
 _CODE_SPAN = re.compile(r"`([^`\n]{1,60})`")
 _NAMED_CODE = (
     (r"default[- ]exports?|Default-Exports?", "export default"),
@@ -49,6 +49,7 @@ _SECRET = re.compile(
     r"[\"'`]((?:sk|pk|rk)[-_](?:live|prod|ant|proj)?[-_]?[A-Za-z0-9_-]{16,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|"
     r"xox[abp]-[\w-]{10,})[\"'`]"
 )
+_KEY_MARKS = ("key", "secret", "token", "passw", "pwd", "credential", "sk-", "pk-", "rk-", "sk_", "ghp_", "akia", "xox", "gho_")
 _PLACEHOLDER = re.compile(
     r"x{4,}|\.\.\.|<|>|\$\{|your|change.?me|example|placeholder|dummy|test|\*{3,}|fake|todo", re.IGNORECASE
 )
@@ -64,7 +65,8 @@ def read(sentence: Sentence) -> Check | None:
         return make_check("forbid-content", sentence, unit="comment", phrases=(mark[1],), kinds=languages)
     if has("secret", text) and (has("code", text) or has("leave", text)) and not sentence.of_kind("path", "program"):
         return make_check("forbid-content", sentence, unit="secret", kinds=languages)
-    tokens = _tokens(text)
+    has_program = any(m.is_code and m.pattern.program in CLEAR for m in sentence.of_kind("program"))
+    tokens = () if has_program else _tokens(text)
     is_about_code = bool(languages) or has("code", text) or "()" in text
     if not tokens or not is_about_code:
         return None
@@ -115,7 +117,8 @@ def judge(check: Check, moment: Moment) -> Verdict:
     for change in moment.event.changes:
         if not is_in_language(change.path, check.kinds) or _is_excluded(check, change.path):
             continue
-        matched = next((line for line in change.added if _has_banned(check, change, line)), "")
+        may_match = _may_match(check, "\n".join(change.added).lower())
+        matched = next((line for line in change.added if _has_banned(check, change, line)), "") if may_match else ""
         if matched:
             return Verdict(result=BREACHED, matched=matched.strip()[:120], instead=check.value)
         if _uses_alternative(check, change):
@@ -130,12 +133,19 @@ def _is_excluded(check: Check, path: str) -> bool:
     return bool(check.excluded) and _TEST_FILE.search(path) is not None
 
 
+def _may_match(check: Check, text: str) -> bool:
+    """Return False if a text cannot match, without looking at its lines."""
+    if check.unit == "secret":
+        return any(name in text for name in _KEY_MARKS)
+    return any(phrase.removesuffix("()").lower() in text for phrase in check.phrases)
+
+
 def _has_banned(check: Check, change: FileChange, line: str) -> bool:
     if check.unit == "secret":
         match = _SECRET.search(line)
         value = (match[1] or match[2]) if match is not None else None
         return value is not None and _PLACEHOLDER.search(value) is None
-    if not any(phrase.removesuffix("()").lower() in line.lower() for phrase in check.phrases):
+    if not _may_match(check, line.lower()):
         return False
     code, comment = split_comments(change.path, line)
     if check.unit == "comment":

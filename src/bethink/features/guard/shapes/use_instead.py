@@ -15,12 +15,16 @@ from bethink.features.guard.tables import word_set
 _RUNNERS = frozenset({"make", "just", "task", "rake", "invoke", "gmake", "a variable", "source", "."})
 _WORD = r"`?([a-z][\w.-]*[a-z0-9])`?"
 _FOR = re.compile(
-    rf"(?:^|[\s,:])(?:use|prefer|call|nimm|benutz\w*|verwend\w*|usa|utiliza)\s+{_WORD}(?=\s|[.,;:!]|$)", re.IGNORECASE
+    rf"(?:^|[\s,:])(?:use|prefer|call|replace \S+ (?:by|with)|ersetze \S+ durch|reemplaza \S+ por|nimm|benutz\w*|verwend\w*|usa|utiliza)\s+{_WORD}(?=\s|[.,;:!]|$)", re.IGNORECASE
 )
 _AGAINST = re.compile(
     rf"(?:instead of|rather than|(?:never|not|don't|do not|nicht|nie|niemals|no|nunca)(?: use| call| run| mit| "
     rf"uses| con)?|statt|"
     rf"anstatt|anstelle von|en lugar de|en vez de)\s+{_WORD}(?=\s*(?:[.,;:!]|$))",
+    re.IGNORECASE,
+)
+_INSTEAD = re.compile(
+    rf"(?:instead of|rather than|anstatt|anstelle von|statt|en lugar de|en vez de)(?: plain| raw| normal)? {_WORD}(?=\s*(?:[.,;:!]|$))",
     re.IGNORECASE,
 )
 _NOT_PROGRAMS = word_set(
@@ -36,7 +40,11 @@ def read(sentence: Sentence) -> Check | None:
     programs = [m for m in sentence.of_kind("program", "code") if m.kind == "program" or m.is_code]
     good = [m.pattern for m in programs if m.polarity > 0]
     bad = [m.pattern for m in programs if m.polarity < 0]
-    if (not good and not bad) or "|" in sentence.text:
+    if "|" in sentence.text:
+        return None
+    if not programs:
+        return _unknown_pair(sentence)
+    if not good and not bad:
         return None
     good = good or _unknown_program(_FOR, sentence.text, bad)
     good = [pattern for pattern in good if pattern not in bad]
@@ -58,6 +66,15 @@ def _unknown_program(pattern: "re.Pattern[str]", text: str, others: list[Command
         if others
         else []
     )
+
+
+def _unknown_pair(sentence: Sentence) -> Check | None:
+    """Return a check for two programs that no table knows: "use NAME instead of OTHER"."""
+    good = next((match[1] for match in _FOR.finditer(sentence.text) if match[1].lower() not in _NOT_PROGRAMS), "")
+    bad = next((match[1] for match in _INSTEAD.finditer(sentence.text) if match[1].lower() not in _NOT_PROGRAMS), "")
+    if not good or not bad or good == bad or sentence.of_kind("path", "flag"):
+        return None
+    return make_check("use-instead", sentence, good=(pattern_of(good),), bad=(pattern_of(bad),))
 
 
 def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPattern]) -> Check | None:
