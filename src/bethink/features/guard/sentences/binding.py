@@ -15,7 +15,8 @@ _CONDITION = re.compile(r"\b(?:unless|without|ohne|sin|a menos que|es sei denn)\
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*\s*")
 _QUOTE = re.compile(r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb\n]+[\"\u201c\u201d\u00bb]")
 _INSTRUCTS = re.compile(
-    r"\b(?:never|no|not|don't|do not|always|use|only|stop|avoid|without|nie|niemals|nicht|kein\w*|immer|nimm|nur|ohne|nunca|siempre|"
+    r"\b(?:never|no|not|don't|do not|always|use|only|stop|avoid|without|nie|niemals|nicht|kein\w*|immer|nimm|nur|"
+    r"ohne|nunca|siempre|"
     r"usa|jamás|sin)\b",
     re.IGNORECASE,
 )

@@ -6,9 +6,11 @@ WORDS = {
     r"off[- ]limits|forbidden|banned|prohibited|under no circumstances|isn't allowed",
     "contrast": r"instead of|rather than|in place of|not|never|over|as opposed to",
     "away": r"switch(?:ed|ing)? from|move(?:d)? (?:away )?from|migrate(?:d)? from|away from|replace[sd]?|supersedes?",
-    "positive": r"standardi[sz]ed on|switched to|moved to|use|using|uses|always|prefer|call|run|running|with|only|through|via|pass|must|stick to|go with|"
+    "positive": r"standardi[sz]ed on|switched to|moved to|use|using|uses|always|prefer|call|run|running|with|only|"
+    r"through|via|pass|must|stick to|go with|"
     r"commits? with|build|install|format|search|delete",
-    "is_out": r"(?:must|should|may|can)(?: not|n't) be (?:used|run|called|touched)|(?:is|are) not (?:to be used|allowed)|"
+    "is_out": r"(?:must|should|may|can)(?: not|n't) be (?:used|run|called|touched)|(?:is|are) not (?:to be used|"
+    r"allowed)|"
     r"(?:is|are) (?:out|forbidden|banned|off[- ]limits|prohibited|not allowed|taboo|deprecated|a no-go|gone)",
     "is_in": r"(?:is|are) in\b|instead\b",
     "always": r"always|every time|every|needs?|must|required|only|mandatory|have to|needs? to",
@@ -107,9 +109,12 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^(?:so |and |but |hm+,? |ok,? )*(?:should|shall|do (?:we|i|you)|is it|are we|why|what if)\b",
-    "report": r"^(?:He|She|They|It)\b(?! is\b)(?! must)|\b(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Ss]ome|[Tt]hat|[Tt]his|[Hh]is|[Hh]er|[Tt]heir) "
-    r"[\w-]+(?: [\w-]+){0,2} (?:says|said|asks|asked|tells|told|thinks|thought|claims|claimed|recommends|recommended|suggests|"
-    r"suggested|insists|insisted|wrote|writes|believes|believed|prefers|preferred|wants|wanted|argues|argued|mentioned|complains|"
+    "report": r"^(?:He|She|They)\b(?! must)|\b(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Ss]ome|[Tt]hat|[Tt]his|[Hh]is|[Hh]er|"
+    r"[Tt]heir) "
+    r"[\w-]+(?: [\w-]+){0,2} (?:says|said|asks|asked|tells|told|thinks|thought|claims|claimed|recommends|"
+    r"recommended|suggests|"
+    r"suggested|insists|insisted|wrote|writes|believes|believed|prefers|preferred|wants|wanted|argues|argued|"
+    r"mentioned|complains|"
     r"complained|advises|advised|states|stated)\b|\b(?:asked|asks|wonders?|wondered|discuss\w*) (?:whether|if|why)\b|"
     r"\bwhether (?:we|to|you|one)\b|\bI (?:heard|read|was told)\b|\b[Ww]e were told\b|^[Tt]ell (?:him|her|them|[A-Z])|"
     r"\b(?:[Hh]e|[Ss]he|[Tt]hey|colleague|boss|friend|wiki|docs?|documentation|readme|README|manager|"
@@ -124,8 +129,10 @@ BINDING = {
     "own_words": r"\bi(?: have|'ve)? (?:already )?(?:told|said|say|repeat|asked)\b|\bas i said\b|\bi want\b|"
     r"\bi(?:'d| would) "
     r"(?:like|prefer|rather)\b|\bi don't (?:want|care)\b|\bi need\b|\bi prefer\b|\bi insist\b",
-    "hypothetical": r"\b(?:once|when|after|as soon as|if) we (?:go|are|have|move|ship|migrate|release|launch|switch|get|reach|start|"
-    r"finish|adopt|upgrade)\b|\bif i were\b|\bi'd never\b|\bideally\b|\bit would be\b|\blet's say\b|\bsuppos\w+ (?:we|i|you)\b|"
+    "hypothetical": r"\b(?:once|when|after|as soon as|if) we (?:go|are|have|move|ship|migrate|release|launch|"
+    r"switch|get|reach|start|"
+    r"finish|adopt|upgrade)\b|\bif i were\b|\bi'd never\b|\bideally\b|\bit would be\b|\blet's say\b|\bsuppos\w+ "
+    r"(?:we|i|you)\b|"
     r"\bif we ever\b|\bif i ever\b|\bsuppose\b|\bimagine\b|\bhypothetically\b|\bin theory\b|\bwhat "
     r"if\b|"
     r"\bif (?:this|it|we|i) (?:were|was|had)\b|\bi would (?:say|never|not)\b|\bi might\b|\bmaybe we should\b|"

@@ -105,7 +105,8 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^(?:sollten wir|darf ich|warum)\b",
-    "report": r"^(?:Er|Sie sagt|Sie hat|Man)\b|\b(?:hat|haben|hatte|hatten)\b(?<!ich habe)[^.!?]{0,30}\b(?:gesagt|gemeint|empfohlen|"
+    "report": r"^(?:Er|Sie sagt|Sie hat|Man)\b|\b(?:hat|haben|hatte|hatten)\b(?<!ich habe)[^.!?]{0,30}\b(?:gesagt|"
+    r"gemeint|empfohlen|"
     r"geschrieben|behauptet|erzählt|geraten|gefragt)\b|\b[Ii]ch habe? (?:gehört|gelesen)\b|\bob (?:wir|man|ich)\b|"
     r"\b(?:[Ee]r|[Ss]ie|[Mm]an|[Kk]olleg\w+|[Cc]hef\w*|[Ff]reund\w*|[Ww]iki|[Dd]oku\w*|README|readme|"
     r"[Aa]rtikel|[Aa]nleitung|[Ll]eute|[Ll]inter|[Bb]uch|"
@@ -115,7 +116,8 @@ BINDING = {
     r"\bsehe ich anders\b|\bin der anleitung stand\b|\bda stand\b",
     "own_words": r"\bich (?:habe|hab)\b[^.!?]{0,25}\bgesagt\b|\bich sag(?:e|te)?\b|\bwie gesagt\b|\bich (?:will|"
     r"möchte)\b",
-    "hypothetical": r"\b(?:sobald|wenn|falls|nachdem) wir (?:mal|einmal|live|in produktion|umgezogen|migrier\w*|umsteigen|veröffentlich\w*)\b|"
+    "hypothetical": r"\b(?:sobald|wenn|falls|nachdem) wir (?:mal|einmal|live|in produktion|umgezogen|migrier\w*|"
+    r"umsteigen|veröffentlich\w*)\b|"
     r"\bidealerweise\b|\bfalls wir (?:jemals|je|mal|irgendwann)\b|\bwenn wir (?:jemals|je|irgendwann)\b|\bangenommen\b|"
     r"\bstell dir vor\b|\btheoretisch\b|\bwäre\b|\bhätte\w*\b(?! gern)|\bvielleicht\b|\bwürde\w*\b|\bkönnten wir\b|"
     r"\birgendwann\b",

@@ -102,13 +102,16 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^¿",
-    "report": r"\b(?:dijeron|dijo|decían|comentaron|recomiendan|aconsejan?|pidieron|preguntó|preguntaron|he (?:oído|leído))\b|"
-    r"^(?:[ÉE]l|[Ee]lla|[Ee]llos)\b|\b(?:[Éé]l|[Ee]lla|[Ee]llos|colega|compañer[oa]|[Jj]ef[ea]|amig[oa]|wiki|documentación|guía|"
+    "report": r"\b(?:dijeron|dijo|decían|comentaron|recomiendan|aconsejan?|pidieron|preguntó|preguntaron|he "
+    r"(?:oído|leído))\b|"
+    r"^(?:[ÉE]l|[Ee]lla|[Ee]llos)\b|\b(?:[Éé]l|[Ee]lla|[Ee]llos|colega|compañer[oa]|[Jj]ef[ea]|amig[oa]|wiki|"
+    r"documentación|guía|"
     r"artículo|gente|equipo|"
     r"[A-ZÁÉÍÓÚ][a-záéíóú]+)\b[^.!?]{0,40}?\b(?:dice|dijo|decía|dicen|cree|opina|recomienda|recomendó|escribió|sugiere|"
     r"afirma|cuenta|insiste)\b|\b[Ss]egún\b|\bobsoleto\b|\bno estoy de acuerdo\b",
     "own_words": r"\b(?:ya )?(?:te|os) (?:he dicho|dije)\b|\bcomo (?:dije|he dicho)\b|\bquiero\b|\bprefiero\b",
-    "hypothetical": r"\bcuando (?:migremos|lancemos|estemos|salgamos|pasemos|tengamos)\b|\bojalá\b|\bsi algún día\b|\bsi alguna vez\b|\bsupón\b|\bsupongamos\b|\bimagina\b|\ben teoría\b|"
+    "hypothetical": r"\bcuando (?:migremos|lancemos|estemos|salgamos|pasemos|tengamos)\b|\bojalá\b|\bsi algún "
+    r"día\b|\bsi alguna vez\b|\bsupón\b|\bsupongamos\b|\bimagina\b|\ben teoría\b|"
     r"\bquizás?\b|"
     r"\btal vez\b|\bsi (?:esto )?fuera\b|\bpodríamos\b|\bdiría\b",
     "past": r"\bantes no\b|\bantiguamente\b|\bel (?:año|mes) pasado\b|\bla (?:semana|última vez) pasada\b|\bayer\b|"

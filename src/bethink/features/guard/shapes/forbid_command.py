@@ -67,7 +67,11 @@ def _ban(sentence: Sentence) -> Check | None:
     return make_check("forbid-command", sentence, act=act) if act else None
 
 
-_BETWEEN = re.compile(r"[\s,/]*(?:(?:or|and|nor|no|never|oder|und|y|o|ni|kein|keine|nie|nunca)[\s,]*)+", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\s*(?:,|/|or|and|nor|oder|und|y|o|ni)[\s,]*(?:(?:or|and|no|never|oder|und|kein|keine|nie|nunca|"
+    r"ni)\s+)*",
+    re.IGNORECASE,
+)
 _CONDITIONS = re.compile(
     r"\b(?:against|outside|during|while|except|unless|other than|apart from|besides|außer|während|gegen|excepto|"
     r"salvo|mientras|"

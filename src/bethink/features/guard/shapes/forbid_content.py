@@ -49,7 +49,22 @@ _SECRET = re.compile(
     r"[\"'`]((?:sk|pk|rk)[-_](?:live|prod|ant|proj)?[-_]?[A-Za-z0-9_-]{16,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|"
     r"xox[abp]-[\w-]{10,})[\"'`]"
 )
-_KEY_MARKS = ("key", "secret", "token", "passw", "pwd", "credential", "sk-", "pk-", "rk-", "sk_", "ghp_", "akia", "xox", "gho_")
+_KEY_MARKS = (
+    "key",
+    "secret",
+    "token",
+    "passw",
+    "pwd",
+    "credential",
+    "sk-",
+    "pk-",
+    "rk-",
+    "sk_",
+    "ghp_",
+    "akia",
+    "xox",
+    "gho_",
+)
 _PLACEHOLDER = re.compile(
     r"x{4,}|\.\.\.|<|>|\$\{|your|change.?me|example|placeholder|dummy|test|\*{3,}|fake|todo", re.IGNORECASE
 )

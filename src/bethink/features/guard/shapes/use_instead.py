@@ -15,16 +15,19 @@ from bethink.features.guard.tables import word_set
 _RUNNERS = frozenset({"make", "just", "task", "rake", "invoke", "gmake", "a variable", "source", "."})
 _WORD = r"`?([a-z][\w.-]*[a-z0-9])`?"
 _FOR = re.compile(
-    rf"(?:^|[\s,:])(?:use|prefer|call|replace \S+ (?:by|with)|ersetze \S+ durch|reemplaza \S+ por|nimm|benutz\w*|verwend\w*|usa|utiliza)\s+{_WORD}(?=\s|[.,;:!]|$)", re.IGNORECASE
+    rf"(?:^|[\s,:])(?:use|prefer|call|replace \S+ (?:by|with)|ersetze \S+ durch|reemplaza \S+ por|nimm|benutz\w*|"
+    rf"verwend\w*|usa|utiliza)\s+{_WORD}(?=\s|[.,;:!]|$)",
+    re.IGNORECASE,
 )
 _AGAINST = re.compile(
     rf"(?:instead of|rather than|(?:never|not|don't|do not|nicht|nie|niemals|no|nunca)(?: use| call| run| mit| "
     rf"uses| con)?|statt|"
-    rf"anstatt|anstelle von|en lugar de|en vez de)\s+{_WORD}(?=\s*(?:[.,;:!]|$))",
+    rf"anstatt|anstelle von|en lugar de|en vez de)(?: plain| raw| normal)?\s+{_WORD}(?=\s*(?:[.,;:!]|$))",
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(
-    rf"(?:instead of|rather than|anstatt|anstelle von|statt|en lugar de|en vez de)(?: plain| raw| normal)? {_WORD}(?=\s*(?:[.,;:!]|$))",
+    rf"(?:instead of|rather than|anstatt|anstelle von|statt|en lugar de|en vez de)(?: plain| raw| normal)? "
+    rf"{_WORD}(?=\s*(?:[.,;:!]|$))",
     re.IGNORECASE,
 )
 _NOT_PROGRAMS = word_set(
