@@ -52,6 +52,8 @@ def binding_of(statement: Statement) -> tuple[str, str]:
     is_own = _cue("own_words").search(text) is not None
     if _cue("withdraw").search(text) and (is_own or not _cue("report").search(text)):
         return WITHDRAWS, text
+    if _cue("describe").search(text):
+        return NONE, ""
     # A request to write or explain something is a task, even if the thing to write is a rule.
     task = _cue("task").match(text)
     if task is not None and not _cue("repeated").search(text.split('"', 1)[0].split(":", 1)[0]):

@@ -9,7 +9,8 @@ WORDS = {
     "positive": r"standardi[sz]ed on|switched to|moved to|use|using|uses|always|prefer|call|run|running|with|only|"
     r"through|via|pass|must|stick to|go with|"
     r"commits? with|build|install|format|search|delete",
-    "is_out": r"(?:must|should|may|can)(?: not|n't) be (?:used|run|called|touched)|(?:is|are) not (?:to be used|"
+    "is_out": r"(?:is|are) (?!not|no)\w+ (?:forbidden|banned|prohibited|taboo)|(?:must|should|may|can)(?: not|n't) "
+    r"be (?:used|run|called|touched)|(?:is|are) not (?:to be used|"
     r"allowed)|"
     r"(?:is|are) (?:out|forbidden|banned|off[- ]limits|prohibited|not allowed|taboo|deprecated|a no-go|gone)",
     "is_in": r"(?:is|are) in\b|instead\b",
@@ -109,7 +110,10 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^(?:so |and |but |hm+,? |ok,? )*(?:should|shall|do (?:we|i|you)|is it|are we|why|what if)\b",
-    "report": r"^(?:He|She|They)\b(?! must)|\b(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Ss]ome|[Tt]hat|[Tt]his|[Hh]is|[Hh]er|"
+    "report": r"\bnever (?:uses|runs|commits|pushes|calls|deletes|touches|edits|installs|asks|writes)\b|"
+    r"\b(?:swears|preaches|promised|"
+    r"decided|agreed)\b|^(?:He|She|They)\b(?! must)|\b(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Ss]ome|[Tt]hat|[Tt]his|[Hh]is|"
+    r"[Hh]er|"
     r"[Tt]heir) "
     r"[\w-]+(?: [\w-]+){0,2} (?:says|said|asks|asked|tells|told|thinks|thought|claims|claimed|recommends|"
     r"recommended|suggests|"
@@ -138,13 +142,16 @@ BINDING = {
     r"\bif (?:this|it|we|i) (?:were|was|had)\b|\bi would (?:say|never|not)\b|\bi might\b|\bmaybe we should\b|"
     r"\bperhaps (?:we|you|i)\b|\bone day\b|\bsomeday\b|\bwe could\b|\bin case we\b|\bonce we (?:go|are|have)\b|"
     r"\bassuming\b|\bi wonder\b|\bwe might\b|\bmaybe\b",
-    "past": r"\bused to\b|\bback then\b|\bin the past\b|\blast (?:year|month|week|time|sprint|quarter)\b|\byesterday\b|"
+    "past": r"\bhad (?:a |the )?rule\b|\b(?:old|former|previous|last) (?:team|job|company|boss|project|employer)\b|"
+    r"\bwhen (?:i|we) (?:was|were|worked)\b|\bused to\b|\bback then\b|\bin the past\b|\blast (?:year|month|week|"
+    r"time|sprint|quarter)\b|\byesterday\b|"
     r"\bformerly\b|\bpreviously\b|\bonce upon\b|\bat my (?:old|last|former|previous)\b|\b(?:we|i|they) never "
     r"(?:used|ran|"
     r"had|did|touched|committed|pushed|wrote|called)\b|\b(?:years?|months?|weeks?) ago\b|\bin the old days\b|"
     r"\b(?:i|we) (?:didn't|did not|haven't|hadn't|wasn't|weren't|removed|added|fixed|changed|already)\b|"
     r"^you (?:never|always|keep|did|didn't|don't|forgot|just)\b",
-    "announce": r"^(?:from now on,? )?(?:i'll|i will|i am going to|i'm going to|i've never|i have never|i never(?! "
+    "announce": r"^(?:i'm|i am) not going to\b|^(?:from now on,? )?(?:i'll|i will|i am going to|i'm going to|i've "
+    r"never|i have never|i never(?! "
     r"want))\b|"
     r"\bi'll never\b|\bi will never\b",
     "once": r"\bfor this (?:task|one|session|change|commit|time|pr|issue|feature|ticket|branch|conversation|answer|"
@@ -174,7 +181,17 @@ BINDING = {
     r"lifted|is gone|no longer|has ended|ended|is off)\b|\byou don't have to [^.]* (?:any ?more|any longer|again)\b|"
     r"\bit's (?:fine|ok|okay) to [^.]* (?:again|now)\b|\bfrom now on you (?:can|may)\b|\bscratch that\b",
     "quoted": r"^(?:<system>|<|\[system|system:)|\bthe user (?:wants|prefers|asks|said|has)\b",
-    "task": r"^(?:please,? |now,? |then,? |ok,? |could you |can you )*(?:write|add|create|implement|build|make|"
+    "describe": r"\bthere(?:'s| is| are| was| were) no\b|\bno [\w.-]+ (?:found|available|installed)\b|\bnot "
+    r"found\b|\b(?:is|are) not (?:installed|"
+    r"running|available|working|found|green|there|ready)\b|\bi (?:can't|cannot|couldn't) \b|\b(?:doesn't|does not|"
+    r"didn't) (?:work|run|"
+    r"start|exist|compile)\b|\bfailed with\b|\bit's broken\b|\b(?:is|are) broken\b",
+    "task": r"^(?:please,? )?(?:rename|fix|refactor|move|check) [`\"\w-]*[./]|^(?:the|our|this) (?:app|cli|"
+    r"function|method|api|service|script|page|"
+    r"ui|server|program|users?|button|component|class|parser|library|system|bot|endpoint|website|client) "
+    r"[^.]{0,40}?\b(?:should|must|"
+    r"shall|does|may|can|will|needs)\b|^(?:please,? )?(?:implement|build|add|write|create) [\"`\u201c]|"
+    r"^(?:please,? |now,? |then,? |ok,? |could you |can you )*(?:write|add|create|implement|build|make|"
     r"change|replace|refactor|"
     r"fix|explain|summari[sz]e|translate|remove|show|list|describe|rename|delete|generate|review|document|draft|port|"
     r"convert|extend|improve|debug|investigate|analy[sz]e|compare|quote|print|rewrite) (?:a|an|the|this|that|these|"

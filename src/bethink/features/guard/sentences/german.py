@@ -8,7 +8,8 @@ WORDS = {
     "away": r"weg von|wechs(?:el|le) von|ersetze",
     "positive": r"benutz\w*|verwend\w*|nimm|nehmt|nehmen|immer|mit|nur|nutze|nutzen|ruf\w*|sondern|über|"
     r"bevorzug\w*|formatier\w*|installier\w*|lösche|durch",
-    "is_out": r"(?:ist|sind) (?:verboten|tabu|raus|gesperrt|untersagt)|nicht (?:mehr )?(?:benutzen|verwenden|"
+    "is_out": r"(?:ist|sind) (?!nicht)\w+ (?:verboten|tabu|untersagt|gesperrt)|(?:ist|sind) (?:verboten|tabu|raus|"
+    r"gesperrt|untersagt)|nicht (?:mehr )?(?:benutzen|verwenden|"
     r"nehmen|nutzen)",
     "is_in": r"(?:ist|sind) (?:drin|angesagt)|stattdessen",
     "always": r"immer|jedes mal|jeden|jede|muss|müssen|nur|stets",
@@ -105,7 +106,8 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^(?:sollten wir|darf ich|warum)\b",
-    "report": r"^(?:Er|Sie sagt|Sie hat|Man)\b|\b(?:hat|haben|hatte|hatten)\b(?<!ich habe)[^.!?]{0,30}\b(?:gesagt|"
+    "report": r"\b(?:steht|stand),? dass\b|\b(?:schwört|schwören|predigt|predigen)\b|^(?:Er|Sie sagt|Sie hat|"
+    r"Man)\b|\b(?:hat|haben|hatte|hatten)\b(?<!ich habe)[^.!?]{0,30}\b(?:gesagt|"
     r"gemeint|empfohlen|"
     r"geschrieben|behauptet|erzählt|geraten|gefragt)\b|\b[Ii]ch habe? (?:gehört|gelesen)\b|\bob (?:wir|man|ich)\b|"
     r"\b(?:[Ee]r|[Ss]ie|[Mm]an|[Kk]olleg\w+|[Cc]hef\w*|[Ff]reund\w*|[Ww]iki|[Dd]oku\w*|README|readme|"
@@ -124,7 +126,8 @@ BINDING = {
     "past": r"\bfrüher\b|\bdamals\b|\bletzte[sn]? (?:jahr|monat|woche|mal|sprint)\b|\bgestern\b|\bvor (?:jahren|"
     r"monaten|\w+ "
     r"(?:jahren|monaten|wochen))\b|\bbei meiner (?:alten|letzten)\b|\bin der vergangenheit\b",
-    "announce": r"^(?:ab jetzt |von nun an )?(?:ich werde|werde ich|ich habe nie)\b|\bich werde nie\b",
+    "announce": r"^ich (?:benutze|verwende|nutze|mache|nehme|committe|pushe|arbeite) |^(?:ab jetzt |von nun an "
+    r")?(?:ich werde|werde ich|ich habe nie)\b|\bich werde nie\b",
     "once": r"\bfür diese(?:n|s)? (?:\w+ )?(?:aufgabe|sitzung|änderung|commit|fall|antwort|task|mal|session|pr)\b|"
     r"\bdiesmal\b|\b(?:nur )?dieses (?:eine )?mal\b|\bnur (?:jetzt|heute|einmal)\b|\bheute\b|\bvorerst\b|\bfürs "
     r"erste\b|"
@@ -142,6 +145,9 @@ BINDING = {
     r")?nicht mehr\b|"
     r"\bhab\w* es mir anders überlegt\b|\bab jetzt (?:darfst|kannst)\b",
     "quoted": r"\bder (?:nutzer|benutzer) (?:will|möchte)\b",
+    "describe": r"\bes gibt (?:hier )?kein\w*\b|\bnicht (?:installiert|gefunden|verfügbar|vorhanden)\b|"
+    r"\bfunktioniert nicht\b|"
+    r"\bläuft nicht\b|\bgeht nicht\b|\bkaputt\b",
     "task": r"^(?:bitte |jetzt |nun )*(?:schreib\w*|erstell\w*|füge|bau\w*|erklär\w*|übersetz\w*|entfern\w*|"
     r"benenn\w*|zeig\w*|"
     r"implementier\w*|zitier\w*) (?:mir |uns )?(?:ein|eine|einen|einem|warum|wie|diesen|dieses|diese)\b",

@@ -195,6 +195,8 @@ def _with_polarity(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...
             and text[previous : mention.start].strip() in ("to", "a", "vor")
         ):
             sign = -1
+        if sign == 0 and _PROHIBITS.search(text[: mention.start]):
+            sign = -1
         if sign == 0 and index and _is_joined(text[previous : mention.start]):
             sign = signs[-1]
         signs.append(sign)
@@ -234,6 +236,11 @@ def _sign(before: str, after: str) -> int:
     return 1 if re.match(rf"[\s,]*(?:{alternatives('contrast')})\b", after, re.IGNORECASE) else 0
 
 
+_PROHIBITS = re.compile(
+    r"\b(?:es ist|it is|it's|está|queda) (?:strictly |streng )?(?:verboten|untersagt|forbidden|prohibited|not "
+    r"allowed|prohibido)\b",
+    re.IGNORECASE,
+)
 _PREFERENCE = re.compile(r"\b(?:prefer\w*|prefier\w*|bevorzug\w*)\s", re.IGNORECASE)
 _AGAINST = (
     r"\b(?:instead of|rather than|in place of|as opposed to|over|statt|anstatt|anstelle(?: von)?|en lugar de|en vez de|"

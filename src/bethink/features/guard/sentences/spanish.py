@@ -10,7 +10,8 @@ WORDS = {
     "is_out": r"(?:está|están|queda|quedan) (?:prohibid[oa]s?|fuera|vetad[oa]s?)",
     "is_in": r"en su lugar",
     "always": r"siempre|cada vez|todos los|todas las|debe|deben|solo|sólo|obligatorio",
-    "answer": r"responde\w*|respóndeme|contesta\w*|contéstame|respuestas?|háblame|habla|escríbeme|conmigo|explica\w*",
+    "answer": r"respond\w+|contest\w+|responde\w*|respóndeme|contesta\w*|contéstame|respuestas?|háblame|habla|"
+    r"escríbeme|conmigo|explica\w*",
     "ask": r"pregunta|pregúntame|preguntarme|preguntar|consulta|consúltame|consultarme|mi (?:aprobación|permiso|"
     r"visto bueno|"
     r"ok|confirmación)|apruebe|aprobado|pide (?:permiso|confirmación)|pídeme|avísame",
@@ -132,6 +133,8 @@ BINDING = {
     r"(?:idea|opinión)\b|"
     r"\bvuelve a estar (?:permitid[oa]|bien)\b|\bretiro lo\b|\bya se puede\b",
     "quoted": r"\bel usuario quiere\b",
+    "describe": r"\bno hay\b(?! que)|\bno (?:está|están) (?:instalad\w+|disponibles?)\b|\bno (?:funciona|"
+    r"encontrad\w+|existe)\b|\bno puedo\b",
     "task": r"^(?:por favor,? |ahora )*(?:escribe|crea|añade|explica|explícame|traduce|genera|implementa|resume|"
     r"muestra|arregla) "
     r"(?:un|una|por qué|cómo|este|esta|el artículo)\b",
