@@ -147,20 +147,9 @@ def test_long_text_is_incomplete() -> None:
 _PIECES = st.sampled_from(
     [
         *"(){}`'\"; *>ü\n\0\\",
-        "$(",
-        "&&",
-        "|",
-        "<<EOF\n",
-        "EOF\n",
-        "sudo ",
-        "bash -c ",
-        "if ",
-        "fi",
-        "then ",
-        "do ",
-        "done ",
+        *("$(", "&&", "|", "<<EOF\n", "EOF\n", "sudo ", "bash -c ", "if ", "fi", "then ", "do ", "done "),
+        *("$x", "${a[@]}", "a=(b)", "eval ", "f() ", "alias a=", "xargs ", "-c", "<("),
     ]
-    + ["$x", "${a[@]}", "a=(b)", "eval ", "f() ", "alias a=", "xargs ", "-c", "<("]
 )
 
 

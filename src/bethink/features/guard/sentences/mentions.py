@@ -158,13 +158,13 @@ def _is_program(text: str, word: str, start: int, end: int) -> bool:
 def _extend(text: str, head: str, start: int, end: int) -> Mention:
     """Take the subcommand and the flags that follow a program's name into the mention."""
     words = [head]
-    known = SUBCOMMANDS.get(head, frozenset[str]())
+    subcommands = SUBCOMMANDS.get(head, frozenset[str]())
     while (match := re.match(r"[ ]+(--?\w[\w-]*|[a-z][\w:-]*|\d{3}\b)", text[end:])) is not None:
         word = match[1]
-        taken = _subcommand_word(words, word, known)
-        if not taken:
+        part = _subcommand_word(words, word, subcommands)
+        if not part:
             break
-        words.append(taken)
+        words.append(part)
         end += match.end()
     is_script = words[1:2] == ["run"] and head in ("npm", "pnpm", "yarn", "bun")
     if is_script and (script := re.match(r"[ ]+([\w:-]+)", text[end:])) is not None:
@@ -173,13 +173,13 @@ def _extend(text: str, head: str, start: int, end: int) -> Mention:
     return Mention(text=" ".join(words), kind="program", start=start, end=end)
 
 
-def _subcommand_word(words: Sequence[str], word: str, known: frozenset[str]) -> str:
+def _subcommand_word(words: Sequence[str], word: str, subcommands: frozenset[str]) -> str:
     """Return the word if it belongs to the command so far: a subcommand, also in the plural, or a flag."""
     if (word.startswith("-") or word.isdigit()) and len(words) < 5:
         return word
     if len(words) == 1:
         singular = word.removesuffix("s") if len(word) > 3 else ""
-        return word if word in known else singular if singular in known else ""
+        return word if word in subcommands else singular if singular in subcommands else ""
     return word if len(words) == 2 and word in SECOND.get((words[0], words[1]), ()) else ""
 
 

@@ -51,7 +51,7 @@ _ORDER = (
 """Acts that a rule may reserve for approval, the more specific first."""
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "ask before you delete files" and "pushing only after my OK"."""
     text = sentence.text
     if not has("ask", text):
@@ -106,11 +106,11 @@ def _approval(check: Check, targets: tuple[str, ...], question: str, prompt: str
 
 
 def _asks_for(check: Check, targets: tuple[str, ...], prompt: str) -> bool:
-    named = check.act in {name for name, _ in find_acts(prompt)}
+    is_named = check.act in {name for name, _ in find_acts(prompt)}
     if check.act.startswith("command:"):
-        named = check.act.removeprefix("command:").split()[-1] in prompt
+        is_named = check.act.removeprefix("command:").split()[-1] in prompt
     adds = check.act == "dependency" and _ADD.search(prompt) is not None
-    return named or (adds and any(_base(target) in prompt.lower() for target in targets))
+    return is_named or (adds and any(_base(target) in prompt.lower() for target in targets))
 
 
 def _is_about(check: Check, targets: tuple[str, ...], question: str) -> bool:
@@ -158,4 +158,4 @@ def _changed(check: Check, event: Event) -> tuple[str, ...] | None:
     return None
 
 
-SHAPE = Shape(name="ask-first", order=30, read=read, judge=judge)
+SHAPE = Shape(name="ask-first", order=30, parse=parse, judge=judge)

@@ -24,7 +24,7 @@ _LANGUAGES = {word: str(code) for word, code in merge("LANGUAGES").items()}
 _NAMES = re.compile(r"\b(Claude|Codex|Copilot|ChatGPT|OpenAI|Anthropic|Cursor|AI|KI|IA)\b")
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "use Conventional Commits", "sign off every commit" and similar rules."""
     text = sentence.text
     if re.search(r"\bconventional[- ]commits?\b", text, re.IGNORECASE):
@@ -152,4 +152,4 @@ _FORMS: Mapping[str, Callable[[Check, str], bool]] = {
     ),
 }
 
-SHAPE = Shape(name="commit-message", order=15, read=read, judge=judge)
+SHAPE = Shape(name="commit-message", order=15, parse=parse, judge=judge)

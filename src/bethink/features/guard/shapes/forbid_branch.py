@@ -19,7 +19,7 @@ _BRANCH = re.compile(
 _UNKNOWN_BRANCH = "?"
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "never commit to main"."""
     text = sentence.text
     branches = tuple(dict.fromkeys(match[1].lower() for match in _BRANCH.finditer(text)))
@@ -137,4 +137,4 @@ def _push_targets(command: Command, branch: str) -> list[str]:
     return [target for target in targets if not target.startswith("refs/tags/")]
 
 
-SHAPE = Shape(name="forbid-branch", order=45, read=read, judge=judge)
+SHAPE = Shape(name="forbid-branch", order=45, parse=parse, judge=judge)

@@ -70,7 +70,7 @@ _PLACEHOLDER = re.compile(
 )
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "no print() in code", "no TODO comments" or "no secrets in code"."""
     text = sentence.text
     if not has("negation", text):
@@ -111,12 +111,12 @@ def _tokens(text: str) -> tuple[str, ...]:
     calls = [match[0] for match in _CALL.finditer(text) if _FILE_END.search(match[0]) is None]
     tokens = list(dict.fromkeys([*spans, *calls]))
     # A name behind "use" is the alternative.
-    wanted = {
+    alternatives = {
         match[1]
         for match in re.finditer(r"\b(?:use|nimm|usa|verwende|benutze)\s+`?([\w.]+)", text)
         if not _is_banned(text, match)
     }
-    return tuple(token for token in tokens if token.rstrip("()") not in wanted)
+    return tuple(token for token in tokens if token.rstrip("()") not in alternatives)
 
 
 def _is_banned(text: str, match: "re.Match[str]") -> bool:
@@ -188,4 +188,4 @@ def _uses_alternative(check: Check, change: FileChange) -> bool:
     return had or re.search(rf"(?<!\w){re.escape(check.value)}(?!\w)", lines) is not None
 
 
-SHAPE = Shape(name="forbid-content", order=65, read=read, judge=judge)
+SHAPE = Shape(name="forbid-content", order=65, parse=parse, judge=judge)

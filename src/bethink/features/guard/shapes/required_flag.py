@@ -19,7 +19,7 @@ _NO_VALUES = word_set(
 )
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "go test always with -race" or "kubectl only with --context staging"."""
     programs = sentence.of_kind("program")
     if not programs:
@@ -98,4 +98,4 @@ def _has_long_form(name: str, command: Command) -> bool:
     return name in flags_of(command) or f"-{name}" in flags_of(command)
 
 
-SHAPE = Shape(name="required-flag", order=80, read=read, judge=judge)
+SHAPE = Shape(name="required-flag", order=80, parse=parse, judge=judge)

@@ -38,7 +38,7 @@ _NOT_PROGRAMS = word_set(
 )
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for a sentence that names a program to use, and perhaps one to avoid."""
     programs = [m for m in sentence.of_kind("program", "code") if m.kind == "program" or m.is_code]
     good = [m.pattern for m in programs if m.polarity > 0]
@@ -149,4 +149,4 @@ def has_bad(check: Check, command: Command) -> bool:
     return any(matches(pattern, command) for pattern in check.bad)
 
 
-SHAPE = Shape(name="use-instead", order=85, read=read, judge=judge)
+SHAPE = Shape(name="use-instead", order=85, parse=parse, judge=judge)

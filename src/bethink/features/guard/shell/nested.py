@@ -95,7 +95,7 @@ def _each_text(words: Sequence[Word]) -> Iterator[Inner]:
         takes_value = word.text in _TEXT_VALUES
 
 
-def _typed(words: Sequence[Word]) -> Iterator[Inner]:
+def _terminal_commands(words: Sequence[Word]) -> Iterator[Inner]:
     if words and words[0].text in ("send-keys", "send"):
         texts = [word for word in words[1:] if not word.text.startswith("-") and " " in word.text]
         yield from (Inner(text=word, wrapper=_WORDS) for word in texts[:1])
@@ -153,7 +153,7 @@ _SPECIAL: Mapping[str, Callable[[Sequence[Word]], Iterator[Inner]]] = {
     "git": _git,
     "hyperfine": _each_text,
     "concurrently": _each_text,
-    "tmux": _typed,
+    "tmux": _terminal_commands,
     **dict.fromkeys(("node", "perl", "ruby", "php", "deno"), embedded_commands),
     **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
     "python": _python,
