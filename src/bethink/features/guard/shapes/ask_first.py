@@ -135,7 +135,7 @@ def _base(name: str) -> str:
 def _targets(check: Check, event: Event) -> tuple[str, ...] | None:
     """Return the targets of the act, or None if the event does not perform it."""
     if event.kind == CHANGE:
-        return _changed(check, event)
+        return _changed_targets(check, event)
     if event.kind != COMMAND:
         return None
     for command in event.script.commands:
@@ -146,7 +146,7 @@ def _targets(check: Check, event: Event) -> tuple[str, ...] | None:
     return None
 
 
-def _changed(check: Check, event: Event) -> tuple[str, ...] | None:
+def _changed_targets(check: Check, event: Event) -> tuple[str, ...] | None:
     if check.act == "delete":
         deleted = tuple(change.path for change in event.changes if change.kind == "delete")
         return deleted or None

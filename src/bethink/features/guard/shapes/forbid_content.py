@@ -85,7 +85,7 @@ def parse(sentence: Sentence) -> Check | None:
     is_about_code = bool(languages) or has("code", text) or "()" in text
     if not tokens or not is_about_code:
         return None
-    alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens)
+    alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens and not _is_banned(text, match))
     return make_check(
         "forbid-content",
         sentence,
