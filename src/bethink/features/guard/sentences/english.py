@@ -1,7 +1,8 @@
 """English words of instructions, by concept. Each value is a pattern of alternatives without groups that capture."""
 
 WORDS = {
-    "negation": r"forbid|prohibit|ban|cut (?:out )?the|drop the|no more|never|not|no|don't|dont|do not|doesn't|does not|must not|mustn't|cannot|can't|won't|stop|avoid|quit|"
+    "negation": r"forbid|prohibit|ban|cut (?:out )?the|drop the|no more|never|not|no|don't|dont|do not|doesn't|"
+    r"does not|must not|mustn't|cannot|can't|won't|stop|avoid|quit|"
     r"refrain from|stay away from|keep away from|steer clear of|skip|omit|leave out|without|nothing|none|"
     r"off[- ]limits|forbidden|banned|prohibited|under no circumstances|isn't allowed",
     "contrast": r"instead of|rather than|in place of|not|never|over|as opposed to",
@@ -133,7 +134,8 @@ BINDING = {
     "own_words": r"\bi(?: have|'ve)? (?:already )?(?:told|said|say|repeat|asked)\b|\bas i said\b|\bi want\b|"
     r"\bi(?:'d| would) "
     r"(?:like|prefer|rather)\b|\bi don't (?:want|care)\b|\bi need\b|\bi prefer\b|\bi insist\b",
-    "hypothetical": r"\bi wonder\b|\b(?:once|when|after|as soon as|if) we (?:go|are|have|move|ship|migrate|release|launch|"
+    "hypothetical": r"\bi wonder\b|\b(?:once|when|after|as soon as|if) we (?:go|are|have|move|ship|migrate|release|"
+    r"launch|"
     r"switch|get|reach|start|"
     r"finish|adopt|upgrade)\b|\bif i were\b|\bi'd never\b|\bideally\b|\bit would be\b|\blet's say\b|\bsuppos\w+ "
     r"(?:we|i|you)\b|"
@@ -165,8 +167,10 @@ BINDING = {
     r"\bfor the rest of (?:this|the) (?:session|day|conversation)\b|\bright now\b|\bin your next (?:answer|reply|"
     r"message)\b|"
     r"\bfor a moment\b|\bexceptionally\b|\bfor the next (?:hour|task|answer|reply|commit)\b",
-    "withdraw": r"\b(?:is|are) (?:totally |perfectly )?(?:fine|ok|okay|allowed|good) (?:from now on|after all|by me|too|here)\b|"
-    r"^(?:actually,? )?(?:i|we) (?:like|want|use|need|allow) [^.]*\bagain\b|\byou (?:can|may|could|are (?:allowed|free) to) (?:now |again |also |always )*(?:use|edit|touch|"
+    "withdraw": r"\b(?:is|are) (?:totally |perfectly )?(?:fine|ok|okay|allowed|good) (?:from now on|after all|by "
+    r"me|too|here)\b|"
+    r"^(?:actually,? )?(?:i|we) (?:like|want|use|need|allow) [^.]*\bagain\b|\byou (?:can|may|could|are (?:allowed|"
+    r"free) to) (?:now |again |also |always )*(?:use|edit|touch|"
     r"change|run|call|push|commit|"
     r"delete|answer|write|modify|skip|install)\b(?! only)|\bfeel free to (?:use|edit|touch|change|run|push|commit|"
     r"delete|answer)\b|"

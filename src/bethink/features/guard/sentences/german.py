@@ -1,7 +1,8 @@
 """German words of instructions, by concept."""
 
 WORDS = {
-    "negation": r"verbiete\w*|untersage\w*|nie|niemals|nicht|nichts|kein|keine|keinen|keinem|keiner|ohne|auf keinen fall|verboten|tabu|"
+    "negation": r"verbiete\w*|untersage\w*|nie|niemals|nicht|nichts|kein|keine|keinen|keinem|keiner|ohne|auf "
+    r"keinen fall|verboten|tabu|"
     r"vermeide|verzichte auf|weglassen|"
     r"unterlass\w*|finger weg",
     "contrast": r"statt|anstatt|anstelle von|anstelle|nicht|nie|niemals|kein|keine",
@@ -118,7 +119,8 @@ BINDING = {
     r"\bsehe ich anders\b|\bin der anleitung stand\b|\bda stand\b",
     "own_words": r"\bich (?:habe|hab)\b[^.!?]{0,25}\bgesagt\b|\bich sag(?:e|te)?\b|\bwie gesagt\b|\bich (?:will|"
     r"möchte)\b",
-    "hypothetical": r"\bich frage mich\b|\b(?:sobald|wenn|falls|nachdem) wir (?:mal|einmal|live|in produktion|umgezogen|migrier\w*|"
+    "hypothetical": r"\bich frage mich\b|\b(?:sobald|wenn|falls|nachdem) wir (?:mal|einmal|live|in produktion|"
+    r"umgezogen|migrier\w*|"
     r"umsteigen|veröffentlich\w*)\b|"
     r"\bidealerweise\b|\bfalls wir (?:jemals|je|mal|irgendwann)\b|\bwenn wir (?:jemals|je|irgendwann)\b|\bangenommen\b|"
     r"\bstell dir vor\b|\btheoretisch\b|\bwäre\b|\bhätte\w*\b(?! gern)|\bvielleicht\b|\bwürde\w*\b|\bkönnten wir\b|"

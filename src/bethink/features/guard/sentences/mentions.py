@@ -15,7 +15,8 @@ _BOUNDARY = re.compile(r"[.;:!?](?=\s|$)|,|\bsondern\b|\bsino\b|\bbut\b|\baber\b
 _LEADS = re.compile(
     r"(?:use|using|uses|with|call|run|running|mit|nimm|benutz\w*|verwende?\w*|usa|uses|con|utiliza|than|of|from|"
     r"over|statt|"
-    r"von|de|anstatt|via|through|prefer|bevorzuge|only|nutze|always|immer|stets|siempre|replace|ersetze|reemplaza|reach for)\s+$",
+    r"von|de|anstatt|via|through|prefer|bevorzuge|only|nutze|always|immer|stets|siempre|replace|ersetze|reemplaza|"
+    r"reach for)\s+$",
     re.IGNORECASE,
 )
 _NEGATES = re.compile(r"(?:never|not|no|nicht|kein|nie|niemals|nunca)\s+$", re.IGNORECASE)

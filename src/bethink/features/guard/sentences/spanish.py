@@ -1,7 +1,8 @@
 """Spanish words of instructions, by concept."""
 
 WORDS = {
-    "negation": r"prohíbo|prohíbe|no|nunca|jamás|nada de|nada|ningún|ninguna|sin|evita|evitar|prohibido|prohibida|deja de|tampoco|ni",
+    "negation": r"prohíbo|prohíbe|no|nunca|jamás|nada de|nada|ningún|ninguna|sin|evita|evitar|prohibido|prohibida|"
+    r"deja de|tampoco|ni",
     "contrast": r"en lugar de|en vez de|no|nunca|jamás",
     "away": r"cambia de|reemplaza|sustituye",
     "positive": r"usa|usar|usad|utiliza|utilizar|siempre|con|solo|sólo|prefier\w+|emplea|ejecuta|haz|llama|sino|"
@@ -49,7 +50,8 @@ WORDS = {
     "questions": r"preguntas?",
     "characters": r"caracteres",
     "per_commit": r"(?:por|en un|en cada|en el) commit|commits?",
-    "at_most": r"superar?|exceder?|sobrepasar|superen|como máximo|máximo|a lo sumo|no más de|nunca más de|más de|hasta|menos de|más larg[oa]s? de|solo|sólo",
+    "at_most": r"superar?|exceder?|sobrepasar|superen|como máximo|máximo|a lo sumo|no más de|nunca más de|más de|"
+    r"hasta|menos de|más larg[oa]s? de|solo|sólo",
     "subagent": r"sub-?agentes?",
     "web": r"búsquedas? (?:en la )?(?:web|internet)|busques en (?:la web|internet)|buscar en (?:la web|internet)|"
     r"navegues|"
@@ -111,7 +113,8 @@ BINDING = {
     r"[A-ZÁÉÍÓÚ][a-záéíóú]+)\b[^.!?]{0,40}?\b(?:dice|dijo|decía|dicen|cree|opina|recomienda|recomendó|escribió|sugiere|"
     r"afirma|cuenta|insiste)\b|\b[Ss]egún\b|\bobsoleto\b|\bno estoy de acuerdo\b",
     "own_words": r"\b(?:ya )?(?:te|os) (?:he dicho|dije)\b|\bcomo (?:dije|he dicho)\b|\bquiero\b|\bprefiero\b",
-    "hypothetical": r"\bme pregunto\b|\bcuando (?:migremos|lancemos|estemos|salgamos|pasemos|tengamos)\b|\bojalá\b|\bsi algún "
+    "hypothetical": r"\bme pregunto\b|\bcuando (?:migremos|lancemos|estemos|salgamos|pasemos|tengamos)\b|\bojalá\b|"
+    r"\bsi algún "
     r"día\b|\bsi alguna vez\b|\bsupón\b|\bsupongamos\b|\bimagina\b|\ben teoría\b|"
     r"\bquizás?\b|"
     r"\btal vez\b|\bsi (?:esto )?fuera\b|\bpodríamos\b|\bdiría\b",

@@ -16,7 +16,7 @@ _EMOJI = (
 _SIGNS = {
     "emoji": _EMOJI,
     "em_dash": "—",
-    "bullets": r"(?m)^[ \t]*(?:[-*•+]|\d+[.)])[ \t]+\S",
+    "bullets": r"(?m)^[ \t]*[-*•+][ \t]+\S",
     "headings": r"(?m)^#{1,6}[ \t]+\S",
     "tables": r"(?m)^[ \t]*\|.*\|[ \t]*$",
     "exclamation": r"(?<!\w)[^\s!]*[^\s!=]!(?!=|\[|\w)",

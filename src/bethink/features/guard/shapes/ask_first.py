@@ -153,9 +153,20 @@ def _changed_targets(check: Check, event: Event) -> tuple[str, ...] | None:
     if check.act == "dependency":
         for change in event.changes:
             added = "\n".join(line for line in change.added if line not in change.removed)
-            if posixpath.basename(change.path) in _MANIFESTS and (match := _DEPENDENCY_LINE.search(added)) is not None:
+            is_update = (match := _DEPENDENCY_LINE.search(added)) is not None and _is_update(match[0], change.removed)
+            if is_update:
+                continue
+            if posixpath.basename(change.path) in _MANIFESTS and match is not None:
                 return (next((group for group in match.groups() if group), ""),)
     return None
+
+
+def _is_update(line: str, removed: tuple[str, ...]) -> bool:
+    """Return True if the package of a line was there before: only its version changes."""
+    name = re.search(r"@?[A-Za-z][\w./-]*", line)
+    return (
+        name is not None and any(name[0] in other for other in removed) and not line.lstrip().startswith("dependencies")
+    )
 
 
 SHAPE = Shape(name="ask-first", order=30, parse=parse, judge=judge)

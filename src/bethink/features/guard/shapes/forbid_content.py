@@ -5,7 +5,7 @@ import re
 from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
 from bethink.features.guard.events import CHANGE, COMMAND
 from bethink.features.guard.files import FileChange, is_below
-from bethink.features.guard.languages import is_in_language, named_languages, split_comments
+from bethink.features.guard.languages import is_in_language, named_languages, split_comments, without_blocks
 from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.sentences.programs import CLEAR
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
@@ -85,7 +85,11 @@ def parse(sentence: Sentence) -> Check | None:
     is_about_code = bool(languages) or has("code", text) or "()" in text
     if not tokens or not is_about_code:
         return None
-    alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens and not _is_banned(text, match))
+    alternatives = tuple(
+        match[1].rstrip(".")
+        for match in _ALTERNATIVE.finditer(text)
+        if match[1] not in tokens and not _is_banned(text, match)
+    )
     return make_check(
         "forbid-content",
         sentence,
@@ -133,7 +137,8 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if not is_in_language(change.path, check.kinds) or _is_excluded(check, change.path):
             continue
         may_match = _may_match(check, "\n".join(change.added).lower())
-        matched = next((line for line in change.added if _has_banned(check, change, line)), "") if may_match else ""
+        lines = without_blocks(change.added) if may_match and check.unit == "code" else change.added
+        matched = next((line for line in lines if _has_banned(check, change, line)), "") if may_match else ""
         if matched:
             return Verdict(result=BREACHED, matched=matched.strip()[:120], instead=check.value)
         if _uses_alternative(check, change):

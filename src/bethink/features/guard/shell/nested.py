@@ -47,13 +47,17 @@ def is_opaque(program: str, words: Sequence[Word]) -> bool:
 
 def _find(words: Sequence[Word]) -> Iterator[Inner]:
     index = 0
+    start = words[0].text if words and not words[0].text.startswith(("-", "(", "!")) else "."
     while index < len(words):
         index += 1
         if words[index - 1].text in _EXECUTES:
             end = index
             while end < len(words) and words[end].text not in (";", "+"):
                 end += 1
-            yield Inner(words=tuple(words[index:end]), wrapper=_WORDS)
+            # "{}" stands for files below the start: a rule about that folder must see it.
+            below = Word(text=f"{start.rstrip('/')}/*", is_literal=False)
+            inner = tuple(below if word.text == "{}" else word for word in words[index:end])
+            yield Inner(words=inner, wrapper=_WORDS)
             index = end
 
 
