@@ -2,12 +2,12 @@
 
 import re
 
+from bethink.features.guard.alternatives import judge_alternatives
 from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, CommandPattern, Verdict
 from bethink.features.guard.commands import flag_value, flags_of, has_flag, is_help, matches_any, positionals
 from bethink.features.guard.events import COMMAND
 from bethink.features.guard.sentences.mentions import Mention, has
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
-from bethink.features.guard.shapes import use_instead
 from bethink.features.guard.shell import Command
 from bethink.features.guard.tables import word_set
 
@@ -59,7 +59,7 @@ def _with_flag(sentence: Sentence, first: CommandPattern, flag: Mention) -> Chec
 def judge(check: Check, moment: Moment) -> Verdict:
     """Judge each call of the program; a call without the flag breaches."""
     if check.bad:
-        return use_instead.judge(check, moment)
+        return judge_alternatives(check, moment)
     if moment.event.kind != COMMAND:
         return NOT_CONCERNED
     result = NOT_CONCERNED
