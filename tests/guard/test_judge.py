@@ -149,7 +149,7 @@ def test_one_off_rule_with_a_date_ends_on_it() -> None:
 
 def test_session_is_built_event_by_event() -> None:
     session = Session()
-    check = read_statement(statement_from({**_RULE, "text": "Run the tests before you commit."})).check
+    check = read_statement(statement_from({**_RULE, "text": "Run the tests ahead of every commit."})).check
     commit = read_event(_bash("git commit -m x"))
     assert check is not None
 

@@ -1,4 +1,4 @@
-"""Judges commands that have an alternative: "use uv, never pip", "npm ci, not npm install"."""
+"""Judges commands that have an alternative: "bun instead of npm", "`go build`, not `go install`"."""
 
 from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
 from bethink.features.guard.commands import is_help, matches_any

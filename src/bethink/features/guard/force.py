@@ -8,6 +8,7 @@ from bethink.features.guard.acts import find_acts
 from bethink.features.guard.check import NONE, ONCE, WITHDRAWS, Check, CommandPattern, Statement
 from bethink.features.guard.files import is_below
 from bethink.features.guard.read import read_statement
+from bethink.features.guard.sentences import merge
 from bethink.features.guard.sentences.binding import binding_of, is_temporary
 from bethink.features.guard.sentences.mentions import find_mentions
 from bethink.features.guard.tables import word_set
@@ -25,6 +26,7 @@ _STOP_WORDS = word_set(
 )
 UNCLEAR = "a later remark on the same subject"
 _MAX_REMARK = 20
+_LANGUAGE = re.compile(rf"\b(?:{'|'.join(merge('LANGUAGES'))})\b", re.IGNORECASE)
 _EXCLUSIVE = frozenset({"answer-language"})
 
 
@@ -87,6 +89,8 @@ def is_about(check: Check, text: str) -> bool:
     if mentions:
         return any(_is_named(check, mention.text) for mention in mentions)
     if check.act and check.act in {name for name, _ in find_acts(text)}:
+        return True
+    if check.shape == "answer-language" and _LANGUAGE.search(text):
         return True
     words = _content_words(text)
     own = _content_words(check.rule)

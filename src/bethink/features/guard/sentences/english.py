@@ -61,7 +61,8 @@ WORDS = {
     r"than|"
     r"less than|within|longer than|over|more than|limit(?:ed)? to|exceed|bigger than|larger than|above|beyond|only",
     "subagent": r"sub-?agents?|sub agents?|agents? of your own|parallel agents?",
-    "web": r"web ?search(?:es)?|search(?:ing)? (?:the |on the )?(?:web|internet)|brows\w+ the (?:web|internet)|web "
+    "web": r"fetch\w* (?:\w+ )?(?:from|on) the (?:web|internet)|web ?search(?:es)?|search(?:ing)? (?:the |on the "
+    r")?(?:web|internet)|brows\w+ the (?:web|internet)|web "
     r"?fetch|"
     r"brows\w+ (?:the )?(?:web|internet)|(?:use|access) the (?:internet|web)|online search(?:es)?|look things up "
     r"online|"
@@ -111,7 +112,8 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^(?:so |and |but |hm+,? |ok,? )*(?:should|shall|do (?:we|i|you)|is it|are we|why|what if)\b",
-    "report": r"\bnever (?:uses|runs|commits|pushes|calls|deletes|touches|edits|installs|asks|writes)\b|"
+    "report": r"\b[Nn]ote from\b|\b[Oo]ld (?:readme|README|wiki|docs?|rules?|guide)\b|\bnever (?:uses|runs|commits|"
+    r"pushes|calls|deletes|touches|edits|installs|asks|writes)\b|"
     r"\b(?:swears|preaches|promised|"
     r"decided|agreed)\b|^(?:He|She|They)\b(?! must)|\b(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Ss]ome|[Tt]hat|[Tt]his|[Hh]is|"
     r"[Hh]er|"
@@ -167,7 +169,8 @@ BINDING = {
     r"\bfor the rest of (?:this|the) (?:session|day|conversation)\b|\bright now\b|\bin your next (?:answer|reply|"
     r"message)\b|"
     r"\bfor a moment\b|\bexceptionally\b|\bfor the next (?:hour|task|answer|reply|commit)\b",
-    "withdraw": r"\b(?:is|are) (?:totally |perfectly )?(?:fine|ok|okay|allowed|good) (?:from now on|after all|by "
+    "withdraw": r"\b(?:is|are) [^.]{0,30}\bagain\b|\bstop asking\b|\b(?:no need|don't need|do not need) to ask\b|"
+    r"\b(?:is|are) (?:totally |perfectly )?(?:fine|ok|okay|allowed|good) (?:from now on|after all|by "
     r"me|too|here)\b|"
     r"^(?:actually,? )?(?:i|we) (?:like|want|use|need|allow) [^.]*\bagain\b|\byou (?:can|may|could|are (?:allowed|"
     r"free) to) (?:now |again |also |always )*(?:use|edit|touch|"

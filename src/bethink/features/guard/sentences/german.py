@@ -136,7 +136,8 @@ BINDING = {
     r"\bin dieser (?:sitzung|session|aufgabe|unterhaltung)\b|\bausnahmsweise\b|\bvorübergehend\b|\bim moment\b|"
     r"\bbis (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|morgen|zum|zur|ende|nächste|wir|ich|\d)|"
     r"\bdiese eine (?:antwort|änderung|nachricht)\b|\beinmalig\b|\bbei dieser (?:aufgabe|änderung)\b",
-    "withdraw": r"\bdu (?:darfst|kannst) (?!nicht|nie|nur|kein)[^.,;]*\b(?:benutzen|verwenden|ändern|bearbeiten|"
+    "withdraw": r"\b(?:ist|sind) [^.]{0,30}\b(?:wieder|doch)\b|\bfrag nicht mehr\b|\bdu (?:darfst|kannst) (?!nicht|"
+    r"nie|nur|kein)[^.,;]*\b(?:benutzen|verwenden|ändern|bearbeiten|"
     r"nehmen|anfassen|pushen|committen|"
     r"löschen|antworten)\b|\bvergiss (?!nicht)(?:was|die|das|meine|den|es)|\b(?:darfst|kannst|dürft|"
     r"könnt)\b[^.]*\b(?:wieder|jetzt)\b|"

@@ -127,7 +127,8 @@ BINDING = {
     r"(?:tarea|sesión|"
     r"conversación|respuesta)\b|\bhoy\b|\bpor ahora\b|\bde momento\b|\bpor el momento\b|\bhasta (?:el|la|mañana)\b|"
     r"\bsolo una vez\b|\bexcepcionalmente\b|\btemporalmente\b|\beste (?:commit|cambio)\b",
-    "withdraw": r"^(?:ya |ahora )*puedes (?:usar|editar|cambiar|tocar|modificar|hacer|borrar|ejecutar|responder)\b|"
+    "withdraw": r"\b(?:está|están|es|son) [^.]{0,30}\b(?:de nuevo|otra vez)\b|\bdeja de preguntar\b|^(?:ya |ahora "
+    r")*puedes (?:usar|editar|cambiar|tocar|modificar|hacer|borrar|ejecutar|responder)\b|"
     r"\bolvida (?!te)(?:lo|la|el|mi)\b|\bya puedes\b|\bpuedes volver a\b|\bpuedes\b[^.]*\b(?:otra vez|de nuevo|"
     r"ya)\b|"
     r"\bya no (?:hace falta|es necesario|aplica|vale|rige|tienes que)\b|\b(?:está|están) (?:bien|permitid[oa]s?) "

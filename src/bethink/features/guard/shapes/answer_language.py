@@ -30,7 +30,7 @@ _NAMES_OF_CODES = {
 
 
 def parse(sentence: Sentence) -> Check | None:
-    """Return a check for "answer in German"."""
+    """Return a check for "reply in Dutch"."""
     text = sentence.text
     names = list(_NAME.finditer(text))
     if not names or not has("answer", text) or _OTHERS.search(text) or find_mentions(text):

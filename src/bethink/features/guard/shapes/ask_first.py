@@ -52,7 +52,7 @@ _ORDER = (
 
 
 def parse(sentence: Sentence) -> Check | None:
-    """Return a check for "ask before you delete files" and "pushing only after my OK"."""
+    """Return a check for "ask me before each deploy" and "merges only with my consent"."""
     text = sentence.text
     if not has("ask", text):
         return None

@@ -25,7 +25,7 @@ _NAMES = re.compile(r"\b(Claude|Codex|Copilot|ChatGPT|OpenAI|Anthropic|Cursor|AI
 
 
 def parse(sentence: Sentence) -> Check | None:
-    """Return a check for "use Conventional Commits", "sign off every commit" and similar rules."""
+    """Return a check for a message format, sign-offs, trailers and similar rules."""
     text = sentence.text
     if re.search(r"\bconventional[- ]commits?\b", text, re.IGNORECASE):
         return make_check("commit-message", sentence, value="conventional")

@@ -20,7 +20,7 @@ _UNKNOWN_BRANCH = "?"
 
 
 def parse(sentence: Sentence) -> Check | None:
-    """Return a check for "never commit to main"."""
+    """Return a check for "no commits on the release branch"."""
     text = sentence.text
     branches = tuple(dict.fromkeys(match[1].lower() for match in _BRANCH.finditer(text)))
     if not branches or not (has("negation", text) or has("is_out", text)):

@@ -22,7 +22,7 @@ _READS = re.compile(r"\b(?:read(?!-)|open|look at|lies|lese|lee|leas)\b", re.IGN
 
 
 def parse(sentence: Sentence) -> Check | None:
-    """Return a check for "do not touch migrations/" and its kin."""
+    """Return a check for "do not change vendor/" and similar bans."""
     text = sentence.text
     is_ban = has("negation", text) and has("forbid_change", text)
     if not is_ban and not has("hands_off", text):

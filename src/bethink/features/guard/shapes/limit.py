@@ -21,7 +21,7 @@ _FILE_WORD = re.compile(r"\bfiles?\b|\w*datei\w*|\barchivos?\b|\bficheros?\b|\bm
 
 
 def parse(sentence: Sentence) -> Check | None:
-    """Return a check for "at most five files per commit" and similar limits."""
+    """Return a check for "at most ten files per commit" and similar limits."""
     text = sentence.text
     if _ONE_QUESTION.search(text):
         return make_check("limit", sentence, limit=1, unit="questions")

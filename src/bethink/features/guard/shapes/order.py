@@ -1,4 +1,4 @@
-"""order: one act must come before another ("run the tests before you commit")."""
+"""order: one act must come before another ("build before each push")."""
 
 import re
 
@@ -19,7 +19,7 @@ _READ = "read"
 
 
 def parse(sentence: Sentence) -> Check | None:
-    """Return a check for "A before B", "B only when A" and "read a file before you edit it"."""
+    """Return a check for "A before B", "B only when A" and "look at a file before changing it"."""
     text = sentence.text
     before = find("before", text)
     if before is not None:
@@ -72,7 +72,7 @@ def _split(text: str, cue: "re.Match[str]") -> tuple[str, str]:
     stop = cue.end() + end.start() if end is not None else len(text)
     clause = text[cue.end() : stop]
     if cue.start() == 0 and end is None:
-        # German: "Vor dem Push immer `just lint`", with no comma between the clauses.
+        # German: "Vor jedem Deploy ein Build", with no comma between the clauses.
         position = next((position for name, position in find_acts(clause) if name in _LATER), len(clause))
         return clause[:position], text[: cue.end()] + clause[position:]
     return clause, text[: cue.end()] + " " + text[stop:]

@@ -20,7 +20,7 @@ _NO_VALUES = word_set(
 
 
 def parse(sentence: Sentence) -> Check | None:
-    """Return a check for "go test always with -race" or "kubectl only with --context staging"."""
+    """Return a check for "go test always with -race" or "helm only with --namespace dev"."""
     programs = sentence.of_kind("program")
     if not programs:
         return None

@@ -1,4 +1,4 @@
-"""use-instead: one program in place of another ("use uv, never pip")."""
+"""use-instead: one program in place of another ("bun instead of npm")."""
 
 import re
 
@@ -78,7 +78,7 @@ def _unknown_pair(sentence: Sentence) -> Check | None:
 
 
 def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPattern]) -> Check | None:
-    """Return a check for "format with black": known alternatives of the same purpose count as avoided."""
+    """Return a check for "format with NAME": known alternatives of the same purpose count as avoided."""
     lead = sentence.text[: programs[0].start]
     is_wish = re.search(
         r"\b(?:use|using|with|mit|con|nimm|benutz\w*|verwend\w*|usa|utiliza|through|via|over|commits? with|is|ist|"
