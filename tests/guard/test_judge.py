@@ -92,6 +92,46 @@ def test_later_statement_ends_only_its_own_subject(later: str, expected: str) ->
     assert judge(_case("Never use docker, use podman.", _bash("docker ps"), later=[other])) == expected
 
 
+def test_unclear_later_remark_makes_the_verdict_unknown() -> None:
+    other = {**_RULE, "id": "r2", "at": "2026-06-01T08:00:00Z", "text": "Docker has grown on me lately."}
+
+    assert judge(_case("Never use docker.", _bash("docker ps"), later=[other])) == "unknown"
+
+
+def _write(path: str, content: str) -> dict[str, Any]:
+    event = {"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Write"}
+    return {**event, "tool_input": {"file_path": path, "content": content}}
+
+
+def test_banned_code_in_a_docstring_is_no_breach() -> None:
+    content = '"""Example:\n\n    print(x)\n"""\nx = 1\n'
+
+    assert judge(_case("No print() in Python code.", _write("/p/a.py", content))) == "na"
+    assert judge(_case("No print() in Python code.", _write("/p/a.py", content + "print(x)\n"))) == "breached"
+
+
+def test_version_update_adds_no_dependency() -> None:
+    event = {"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Edit"}
+    edit = {"file_path": "/p/package.json", "old_string": '  "zod": "^3"', "new_string": '  "zod": "^4"'}
+    rule = "Ask me before adding packages."
+
+    assert judge(_case(rule, {**event, "tool_input": edit})) == "na"
+    assert judge(_case(rule, {**event, "tool_input": {**edit, "old_string": ""}})) == "breached"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find legal -name '*.md' -exec rm {} +",
+        "find legal -delete",
+        "for f in legal/*; do rm $f; done",
+        "cd legal && rm a",
+    ],
+)
+def test_indirect_change_of_a_folder_is_found(command: str) -> None:
+    assert judge(_case("Never edit legal/.", _bash(command))) == "breached"
+
+
 def test_one_off_rule_ends_with_its_session() -> None:
     case = _case("For this task don't use docker.", _bash("docker ps"))
 
@@ -109,7 +149,7 @@ def test_one_off_rule_with_a_date_ends_on_it() -> None:
 
 def test_session_is_built_event_by_event() -> None:
     session = Session()
-    check = read_statement(statement_from({**_RULE, "text": "Run the tests before you commit."})).check
+    check = read_statement(statement_from({**_RULE, "text": "Run the tests ahead of every commit."})).check
     commit = read_event(_bash("git commit -m x"))
     assert check is not None
 

@@ -10,7 +10,9 @@ from bethink.features.guard.sentences.binding import binding_of, end_of
 from bethink.features.guard.sentences.mentions import find_mentions
 from bethink.features.guard.sentences.numbers import limit_of
 
-_LINES = (Path(__file__).parent / "data" / "statements.txt").read_text(encoding="utf-8").splitlines()
+_DATA = Path(__file__).parent / "data"
+_LINES = (_DATA / "statements.txt").read_text(encoding="utf-8").splitlines()
+_BINDINGS = (_DATA / "bindings.txt").read_text(encoding="utf-8").splitlines()
 
 
 def _statement(text: str, **fields: str) -> Statement:
@@ -29,6 +31,13 @@ def test_statement_has_the_expected_shape(line: str) -> None:
     reading = read_statement(_statement(text))
 
     assert (reading.shape if reading.binds == "standing" else "none") == expected
+
+
+@pytest.mark.parametrize("line", _BINDINGS)
+def test_statement_binds_as_expected(line: str) -> None:
+    expected, _, text = line.partition("|")
+
+    assert read_statement(_statement(text)).binds == expected
 
 
 @pytest.mark.parametrize(

@@ -145,9 +145,12 @@ def test_long_text_is_incomplete() -> None:
 
 
 _PIECES = st.sampled_from(
-    ["(", ")", "{", "}", "$(", "`", "'", '"', ";", "&&", "|", "<<EOF\n", "EOF\n", "\n", " ", "sudo ", "bash -c ", "if ", "fi",
-     "then ", "do ", "done ", "$x", "${a[@]}", "a=(b)", "\\", "eval ", "f() ", "alias a=", "xargs ", "-c", "\0", "ü", "<(", ">", "*"]
-)  # fmt: skip
+    [
+        *"(){}`'\"; *>ü\n\0\\",
+        *("$(", "&&", "|", "<<EOF\n", "EOF\n", "sudo ", "bash -c ", "if ", "fi", "then ", "do ", "done "),
+        *("$x", "${a[@]}", "a=(b)", "eval ", "f() ", "alias a=", "xargs ", "-c", "<("),
+    ]
+)
 
 
 @settings(max_examples=200, deadline=None)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from bethink.base.frozen import frozen
 from bethink.features.guard.check import CommandPattern
@@ -220,15 +220,11 @@ def act_words(name: str) -> "re.Pattern[str]":
     return re.compile(rf"(?<![\w-])(?:{ACTS[name].words})(?![\w-])", re.IGNORECASE)
 
 
-def find_acts(text: str) -> list[tuple[str, int]]:
+@lru_cache(maxsize=2048)
+def find_acts(text: str) -> tuple[tuple[str, int], ...]:
     """Return the acts that a text names, with the position behind each, in order."""
     matches = [(match.start(), match.end(), name) for name in ACTS for match in act_words(name).finditer(text)]
-    return [(name, end) for _, end, name in sorted(matches, key=lambda item: item[0])]
-
-
-def first_act(text: str, *names: str) -> str:
-    """Return the first act that a text names, of these or of all; empty if none."""
-    return next((name for name, _ in find_acts(text) if not names or name in names), "")
+    return tuple((name, end) for _, end, name in sorted(matches, key=lambda item: item[0]))
 
 
 def performs(name: str, command: Command) -> bool:

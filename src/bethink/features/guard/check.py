@@ -38,7 +38,7 @@ def statement_from(values: Mapping[str, Any]) -> Statement:
 
 @frozen
 class CommandPattern:
-    """A family of commands: a program, its first words, and flags of which any must be present."""
+    """A family of commands: a program, its first words, and flags that must be present."""
 
     program: str
     words: tuple[str, ...] = ()

@@ -84,10 +84,18 @@ _MIXED_LONG = word_set("go terraform tofu find java javac gcc clang ffmpeg opens
 
 
 def matches(pattern: CommandPattern, command: Command) -> bool:
-    """Return True if a command belongs to a family: same program, subcommand, and one of the flags."""
+    """Return True if a command belongs to a family: same program, subcommand, and all flags."""
     if command.program != pattern.program and not _is_versioned(command.program, pattern.program):
         return False
-    return has_words(pattern, command) and (not pattern.flags or has_flag(command, pattern.flags))
+    return has_words(pattern, command) and all(_has_named_flag(command, flag) for flag in pattern.flags)
+
+
+def _has_named_flag(command: Command, flag: str) -> bool:
+    """Return True if a command has a flag; `-rf` stands for `-r` and `-f` in any form."""
+    is_cluster = len(flag) > 2 and flag[0] == "-" and flag[1:].isalpha() and command.program not in _MIXED_LONG
+    if is_cluster:
+        return all(has_flag(command, (f"-{letter}",)) for letter in flag[1:])
+    return has_flag(command, (flag,))
 
 
 def matches_any(patterns: Iterable[CommandPattern], command: Command) -> CommandPattern | None:

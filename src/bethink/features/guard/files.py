@@ -88,8 +88,8 @@ def _text(values: Mapping[str, object], name: str) -> str:
 
 def _edit(path: str, old: str, new: str) -> FileChange:
     before, after = old.splitlines(), new.splitlines()
-    kept, remaining = set(before), set(after)
-    added = tuple(line for line in after if line not in kept)
+    unchanged, remaining = set(before), set(after)
+    added = tuple(line for line in after if line not in unchanged)
     return FileChange(path=path, added=added, removed=tuple(line for line in before if line not in remaining))
 
 
@@ -139,7 +139,7 @@ def command_changes(command: Command) -> Iterator[FileChange]:
         yield from writer(command)
 
 
-def _named(kind: str, names: Sequence[str]) -> Iterator[FileChange]:
+def _changes(kind: str, names: Sequence[str]) -> Iterator[FileChange]:
     for name in names:
         if name:
             yield FileChange(path=name, kind=kind)
@@ -158,16 +158,16 @@ def _copies(command: Command) -> Iterator[FileChange]:
 
 def _moves(command: Command) -> Iterator[FileChange]:
     words = positionals(command)
-    yield from _named("move", words[:-1])
+    yield from _changes("move", words[:-1])
     yield from _copies(command)
 
 
 def _deletes(command: Command) -> Iterator[FileChange]:
-    yield from _named("delete", positionals(command))
+    yield from _changes("delete", positionals(command))
 
 
 def _touches(command: Command) -> Iterator[FileChange]:
-    yield from _named("edit", [word for word in positionals(command) if not word.replace("K", "").isdigit()])
+    yield from _changes("edit", [word for word in positionals(command) if not word.replace("K", "").isdigit()])
 
 
 def _tees(command: Command) -> Iterator[FileChange]:
@@ -194,15 +194,15 @@ def _in_place(command: Command) -> Iterator[FileChange]:
             takes_value = text in ("-e", "-f", "--expression", "--file") or bool(re.fullmatch(r"-[a-z]*e", text))
         elif text:
             words.append(text)
-    yield from _named("edit", words if has_script else words[1:])
+    yield from _changes("edit", words if has_script else words[1:])
 
 
 def _git(command: Command) -> Iterator[FileChange]:
     words = positionals(command)
     if words[:1] == ["mv"]:
-        yield from _named("move", words[1:])
+        yield from _changes("move", words[1:])
     elif words[:1] == ["rm"]:
-        yield from _named("delete", words[1:])
+        yield from _changes("delete", words[1:])
 
 
 def _finds(command: Command) -> Iterator[FileChange]:
@@ -213,7 +213,7 @@ def _finds(command: Command) -> Iterator[FileChange]:
             break
         start.append(text)
     if "-delete" in texts:
-        yield from _named("delete", start)
+        yield from _changes("delete", start)
 
 
 def _options(*names: str) -> Callable[[Command], Iterator[FileChange]]:

@@ -8,7 +8,8 @@ from bethink.features.guard.acts import find_acts
 from bethink.features.guard.check import NONE, ONCE, WITHDRAWS, Check, CommandPattern, Statement
 from bethink.features.guard.files import is_below
 from bethink.features.guard.read import read_statement
-from bethink.features.guard.sentences.binding import is_temporary
+from bethink.features.guard.sentences import merge
+from bethink.features.guard.sentences.binding import binding_of, is_temporary
 from bethink.features.guard.sentences.mentions import find_mentions
 from bethink.features.guard.tables import word_set
 
@@ -23,6 +24,9 @@ _STOP_WORDS = word_set(
     "the you can may "
     "are was now the all any been back also either longer need ändern benutzen verwenden usar use mind changed idea"
 )
+UNCLEAR = "a later remark on the same subject"
+_MAX_REMARK = 20
+_LANGUAGE = re.compile(rf"\b(?:{'|'.join(merge('LANGUAGES'))})\b", re.IGNORECASE)
 _EXCLUSIVE = frozenset({"answer-language"})
 
 
@@ -58,8 +62,10 @@ def _ended_by(check: Check, other: Statement, *, is_later: bool, this_session: C
     if other.project is not None and other.project not in cwd.split("/"):
         return ""
     reading = read_statement(other)
-    if reading.binds == NONE or (own.who == "user" and other.who == "team"):
+    if own.who == "user" and other.who == "team":
         return ""
+    if reading.binds == NONE:
+        return UNCLEAR if is_later and _may_withdraw(check, other) else ""
     if reading.binds == WITHDRAWS:
         is_over = is_temporary(other.text) and other.id not in this_session
         return "withdrawn" if is_later and not is_over and is_about(check, other.text) else ""
@@ -69,12 +75,22 @@ def _ended_by(check: Check, other: Statement, *, is_later: bool, this_session: C
     return "replaced" if wins and reading.check is not None and conflicts(check, reading.check) else ""
 
 
+def _may_withdraw(check: Check, other: Statement) -> bool:
+    """Return True if a person said something else about the same program or path, which no pattern understands."""
+    binds, text = binding_of(other)
+    if binds == NONE or len(text.split()) > _MAX_REMARK:
+        return False
+    return any(_is_named(check, mention.text) for mention in find_mentions(text) if mention.kind in ("program", "path"))
+
+
 def is_about(check: Check, text: str) -> bool:
     """Return True if a withdrawal is about the subject of a check."""
     mentions = [m for m in find_mentions(text) if m.kind != "code" or m.is_code]
     if mentions:
         return any(_is_named(check, mention.text) for mention in mentions)
     if check.act and check.act in {name for name, _ in find_acts(text)}:
+        return True
+    if check.shape == "answer-language" and _LANGUAGE.search(text):
         return True
     words = _content_words(text)
     own = _content_words(check.rule)

@@ -15,13 +15,20 @@ from bethink.features.guard.check import (
     statement_from,
 )
 from bethink.features.guard.events import Event, read_event
-from bethink.features.guard.force import reason_out_of_force
+from bethink.features.guard.force import UNCLEAR, reason_out_of_force
 from bethink.features.guard.read import read_statement
 from bethink.features.guard.shape import Moment
 from bethink.features.guard.shapes import all_shapes
+from bethink.features.guard.shell import read_shell
 from bethink.features.guard.state import Session
 
 _MAX_BEFORE = 300
+
+
+def warm_up() -> None:
+    """Load the shapes and the shell parser, so that the first verdict is as quick as the next."""
+    all_shapes()
+    read_shell("true")
 
 
 def judge_event(
@@ -47,7 +54,7 @@ def judge_event(
     """
     reason = reason_out_of_force(check, statements, cwd=event.cwd, at=at, this_session=this_session)
     if reason:
-        return Verdict(result=NOT_APPLICABLE, matched=reason)
+        return Verdict(result=UNKNOWN if reason == UNCLEAR else NOT_APPLICABLE, matched=reason)
     shape = all_shapes().get(check.shape)
     if shape is None:
         return Verdict(result=UNKNOWN, matched=f"shape {check.shape!r} is not installed")

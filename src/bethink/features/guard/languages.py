@@ -54,6 +54,7 @@ _NAMES = {
 _HASH = frozenset(
     {"py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "tf", "tfvars", "toml", "r", "pl", "jl", "ex", "exs"}
 )
+_BLOCK = re.compile(r'"""(?:(?!""").)*"""|/\*(?:(?!\*/).)*\*/', re.DOTALL)
 _STRING = re.compile(
     r"'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`", re.DOTALL
 )
@@ -81,6 +82,12 @@ def is_in_language(path: str, languages: tuple[str, ...]) -> bool:
     if not languages:
         return is_code(path)
     return any(ending(path) in ENDINGS.get(name, ()) for name in languages)
+
+
+def without_blocks(lines: tuple[str, ...]) -> list[str]:
+    """Return lines of code with an empty line for each line of a block comment or a text of several lines."""
+    text = _BLOCK.sub(lambda match: "\n" * match[0].count("\n"), "\n".join(lines))
+    return text.split("\n")
 
 
 def split_comments(path: str, line: str) -> tuple[str, str]:

@@ -30,7 +30,7 @@ def read_statement(statement: Statement) -> Reading:
 
 def _first_check(sentence: Sentence) -> Check | None:
     for shape in all_shapes().values():
-        check = shape.read(sentence)
+        check = shape.parse(sentence)
         if check is not None:
             return check
     return None

@@ -41,18 +41,18 @@ class Moment:
         self.at = at
 
 
-Reader = Callable[[Sentence], Check | None]
+Parser = Callable[[Sentence], Check | None]
 Judge = Callable[[Check, Moment], Verdict]
 
 
 @frozen
 class Shape:
-    """One kind of check: how it is read from a sentence, and how an event is judged."""
+    """One kind of check: how a sentence is parsed, and how an event is judged."""
 
     name: str
     order: int
     """Shapes with a lower number are tried first: the more specific ones."""
-    read: Reader
+    parse: Parser
     judge: Judge
 
 

@@ -49,18 +49,21 @@ def binding_of(statement: Statement) -> tuple[str, str]:
         return NONE, ""
     if _cue("hypothetical").search(text) or _cue("quoted").search(text):
         return NONE, ""
-    is_own = _cue("own_words").search(text) is not None
-    if _cue("withdraw").search(text) and (is_own or not _cue("report").search(text)):
+    is_report = _cue("report").search(text) is not None and _cue("own_words").search(text) is None
+    if _cue("withdraw").search(text) and not is_report:
         return WITHDRAWS, text
-    # A request to write or explain something is a task, even if the thing to write is a rule.
-    task = _cue("task").match(text)
-    if task is not None and not _cue("repeated").search(text.split('"', 1)[0].split(":", 1)[0]):
-        return NONE, ""
-    if _cue("past").search(text) or _cue("announce").search(text):
-        return NONE, ""
-    if _cue("report").search(text) and not is_own:
+    if is_report or _is_no_rule(text):
         return NONE, ""
     return (ONCE if _cue("once").search(_CONDITION.sub("", text)) else STANDING), text
+
+
+def _is_no_rule(text: str) -> bool:
+    """Return True for a task, a description, a memory or an announcement."""
+    if any(_cue(name).search(text) for name in ("describe", "past", "announce")):
+        return True
+    # A request to write or explain something is a task, even if the thing to write is a rule.
+    task = _cue("task").match(text)
+    return task is not None and not _cue("repeated").search(text.split('"', 1)[0].split(":", 1)[0])
 
 
 def is_quotation(text: str) -> bool:

@@ -1,7 +1,8 @@
 """English words of instructions, by concept. Each value is a pattern of alternatives without groups that capture."""
 
 WORDS = {
-    "negation": r"never|not|no|don't|dont|do not|doesn't|does not|must not|mustn't|cannot|can't|won't|stop|avoid|quit|"
+    "negation": r"forbid|prohibit|ban|cut (?:out )?the|drop the|no more|never|not|no|don't|dont|do not|doesn't|"
+    r"does not|must not|mustn't|cannot|can't|won't|stop|avoid|quit|"
     r"refrain from|stay away from|keep away from|steer clear of|skip|omit|leave out|without|nothing|none|"
     r"off[- ]limits|forbidden|banned|prohibited|under no circumstances|isn't allowed",
     "contrast": r"instead of|rather than|in place of|not|never|over|as opposed to",
@@ -9,7 +10,8 @@ WORDS = {
     "positive": r"standardi[sz]ed on|switched to|moved to|use|using|uses|always|prefer|call|run|running|with|only|"
     r"through|via|pass|must|stick to|go with|"
     r"commits? with|build|install|format|search|delete",
-    "is_out": r"(?:must|should|may|can)(?: not|n't) be (?:used|run|called|touched)|(?:is|are) not (?:to be used|"
+    "is_out": r"(?:is|are) (?!not|no)\w+ (?:forbidden|banned|prohibited|taboo)|(?:must|should|may|can)(?: not|n't) "
+    r"be (?:used|run|called|touched)|(?:is|are) not (?:to be used|"
     r"allowed)|"
     r"(?:is|are) (?:out|forbidden|banned|off[- ]limits|prohibited|not allowed|taboo|deprecated|a no-go|gone)",
     "is_in": r"(?:is|are) in\b|instead\b",
@@ -59,7 +61,8 @@ WORDS = {
     r"than|"
     r"less than|within|longer than|over|more than|limit(?:ed)? to|exceed|bigger than|larger than|above|beyond|only",
     "subagent": r"sub-?agents?|sub agents?|agents? of your own|parallel agents?",
-    "web": r"web ?search(?:es)?|search(?:ing)? (?:the |on the )?(?:web|internet)|brows\w+ the (?:web|internet)|web "
+    "web": r"fetch\w* (?:\w+ )?(?:from|on) the (?:web|internet)|web ?search(?:es)?|search(?:ing)? (?:the |on the "
+    r")?(?:web|internet)|brows\w+ the (?:web|internet)|web "
     r"?fetch|"
     r"brows\w+ (?:the )?(?:web|internet)|(?:use|access) the (?:internet|web)|online search(?:es)?|look things up "
     r"online|"
@@ -109,7 +112,11 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^(?:so |and |but |hm+,? |ok,? )*(?:should|shall|do (?:we|i|you)|is it|are we|why|what if)\b",
-    "report": r"^(?:He|She|They)\b(?! must)|\b(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Ss]ome|[Tt]hat|[Tt]his|[Hh]is|[Hh]er|"
+    "report": r"\b[Nn]ote from\b|\b[Oo]ld (?:readme|README|wiki|docs?|rules?|guide)\b|\bnever (?:uses|runs|commits|"
+    r"pushes|calls|deletes|touches|edits|installs|asks|writes)\b|"
+    r"\b(?:swears|preaches|promised|"
+    r"decided|agreed)\b|^(?:He|She|They)\b(?! must)|\b(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Ss]ome|[Tt]hat|[Tt]his|[Hh]is|"
+    r"[Hh]er|"
     r"[Tt]heir) "
     r"[\w-]+(?: [\w-]+){0,2} (?:says|said|asks|asked|tells|told|thinks|thought|claims|claimed|recommends|"
     r"recommended|suggests|"
@@ -129,7 +136,8 @@ BINDING = {
     "own_words": r"\bi(?: have|'ve)? (?:already )?(?:told|said|say|repeat|asked)\b|\bas i said\b|\bi want\b|"
     r"\bi(?:'d| would) "
     r"(?:like|prefer|rather)\b|\bi don't (?:want|care)\b|\bi need\b|\bi prefer\b|\bi insist\b",
-    "hypothetical": r"\b(?:once|when|after|as soon as|if) we (?:go|are|have|move|ship|migrate|release|launch|"
+    "hypothetical": r"\bi wonder\b|\b(?:once|when|after|as soon as|if) we (?:go|are|have|move|ship|migrate|release|"
+    r"launch|"
     r"switch|get|reach|start|"
     r"finish|adopt|upgrade)\b|\bif i were\b|\bi'd never\b|\bideally\b|\bit would be\b|\blet's say\b|\bsuppos\w+ "
     r"(?:we|i|you)\b|"
@@ -138,13 +146,16 @@ BINDING = {
     r"\bif (?:this|it|we|i) (?:were|was|had)\b|\bi would (?:say|never|not)\b|\bi might\b|\bmaybe we should\b|"
     r"\bperhaps (?:we|you|i)\b|\bone day\b|\bsomeday\b|\bwe could\b|\bin case we\b|\bonce we (?:go|are|have)\b|"
     r"\bassuming\b|\bi wonder\b|\bwe might\b|\bmaybe\b",
-    "past": r"\bused to\b|\bback then\b|\bin the past\b|\blast (?:year|month|week|time|sprint|quarter)\b|\byesterday\b|"
+    "past": r"\bhad (?:a |the )?rule\b|\b(?:old|former|previous|last) (?:team|job|company|boss|project|employer)\b|"
+    r"\bwhen (?:i|we) (?:was|were|worked)\b|\bused to\b|\bback then\b|\bin the past\b|\blast (?:year|month|week|"
+    r"time|sprint|quarter)\b|\byesterday\b|"
     r"\bformerly\b|\bpreviously\b|\bonce upon\b|\bat my (?:old|last|former|previous)\b|\b(?:we|i|they) never "
     r"(?:used|ran|"
     r"had|did|touched|committed|pushed|wrote|called)\b|\b(?:years?|months?|weeks?) ago\b|\bin the old days\b|"
     r"\b(?:i|we) (?:didn't|did not|haven't|hadn't|wasn't|weren't|removed|added|fixed|changed|already)\b|"
     r"^you (?:never|always|keep|did|didn't|don't|forgot|just)\b",
-    "announce": r"^(?:from now on,? )?(?:i'll|i will|i am going to|i'm going to|i've never|i have never|i never(?! "
+    "announce": r"^(?:i'm|i am) not going to\b|^(?:from now on,? )?(?:i'll|i will|i am going to|i'm going to|i've "
+    r"never|i have never|i never(?! "
     r"want))\b|"
     r"\bi'll never\b|\bi will never\b",
     "once": r"\bfor this (?:task|one|session|change|commit|time|pr|issue|feature|ticket|branch|conversation|answer|"
@@ -158,7 +169,11 @@ BINDING = {
     r"\bfor the rest of (?:this|the) (?:session|day|conversation)\b|\bright now\b|\bin your next (?:answer|reply|"
     r"message)\b|"
     r"\bfor a moment\b|\bexceptionally\b|\bfor the next (?:hour|task|answer|reply|commit)\b",
-    "withdraw": r"\byou (?:can|may|could|are (?:allowed|free) to) (?:now |again |also |always )*(?:use|edit|touch|"
+    "withdraw": r"\b(?:is|are) [^.]{0,30}\bagain\b|\bstop asking\b|\b(?:no need|don't need|do not need) to ask\b|"
+    r"\b(?:is|are) (?:totally |perfectly )?(?:fine|ok|okay|allowed|good) (?:from now on|after all|by "
+    r"me|too|here)\b|"
+    r"^(?:actually,? )?(?:i|we) (?:like|want|use|need|allow) [^.]*\bagain\b|\byou (?:can|may|could|are (?:allowed|"
+    r"free) to) (?:now |again |also |always )*(?:use|edit|touch|"
     r"change|run|call|push|commit|"
     r"delete|answer|write|modify|skip|install)\b(?! only)|\bfeel free to (?:use|edit|touch|change|run|push|commit|"
     r"delete|answer)\b|"
@@ -174,7 +189,17 @@ BINDING = {
     r"lifted|is gone|no longer|has ended|ended|is off)\b|\byou don't have to [^.]* (?:any ?more|any longer|again)\b|"
     r"\bit's (?:fine|ok|okay) to [^.]* (?:again|now)\b|\bfrom now on you (?:can|may)\b|\bscratch that\b",
     "quoted": r"^(?:<system>|<|\[system|system:)|\bthe user (?:wants|prefers|asks|said|has)\b",
-    "task": r"^(?:please,? |now,? |then,? |ok,? |could you |can you )*(?:write|add|create|implement|build|make|"
+    "describe": r"\bthere(?:'s| is| are| was| were) no\b|\bno [\w.-]+ (?:found|available|installed)\b|\bnot "
+    r"found\b|\b(?:is|are) not (?:installed|"
+    r"running|available|working|found|green|there|ready)\b|\bi (?:can't|cannot|couldn't) \b|\b(?:doesn't|does not|"
+    r"didn't) (?:work|run|"
+    r"start|exist|compile)\b|\bfailed with\b|\bit's broken\b|\b(?:is|are) broken\b",
+    "task": r"^(?:please,? )?(?:rename|fix|refactor|move|check) [`\"\w-]*[./]|^(?:the|our|this) (?:app|cli|"
+    r"function|method|api|service|script|page|"
+    r"ui|server|program|users?|button|component|class|parser|library|system|bot|endpoint|website|client) "
+    r"[^.]{0,40}?\b(?:should|must|"
+    r"shall|does|may|can|will|needs)\b|^(?:please,? )?(?:implement|build|add|write|create) [\"`\u201c]|"
+    r"^(?:please,? |now,? |then,? |ok,? |could you |can you )*(?:write|add|create|implement|build|make|"
     r"change|replace|refactor|"
     r"fix|explain|summari[sz]e|translate|remove|show|list|describe|rename|delete|generate|review|document|draft|port|"
     r"convert|extend|improve|debug|investigate|analy[sz]e|compare|quote|print|rewrite) (?:a|an|the|this|that|these|"

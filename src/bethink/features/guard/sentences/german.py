@@ -1,14 +1,16 @@
 """German words of instructions, by concept."""
 
 WORDS = {
-    "negation": r"nie|niemals|nicht|nichts|kein|keine|keinen|keinem|keiner|ohne|auf keinen fall|verboten|tabu|"
+    "negation": r"verbiete\w*|untersage\w*|nie|niemals|nicht|nichts|kein|keine|keinen|keinem|keiner|ohne|auf "
+    r"keinen fall|verboten|tabu|"
     r"vermeide|verzichte auf|weglassen|"
     r"unterlass\w*|finger weg",
     "contrast": r"statt|anstatt|anstelle von|anstelle|nicht|nie|niemals|kein|keine",
     "away": r"weg von|wechs(?:el|le) von|ersetze",
     "positive": r"benutz\w*|verwend\w*|nimm|nehmt|nehmen|immer|mit|nur|nutze|nutzen|ruf\w*|sondern|über|"
     r"bevorzug\w*|formatier\w*|installier\w*|lösche|durch",
-    "is_out": r"(?:ist|sind) (?:verboten|tabu|raus|gesperrt|untersagt)|nicht (?:mehr )?(?:benutzen|verwenden|"
+    "is_out": r"(?:ist|sind) (?!nicht)\w+ (?:verboten|tabu|untersagt|gesperrt)|(?:ist|sind) (?:verboten|tabu|raus|"
+    r"gesperrt|untersagt)|nicht (?:mehr )?(?:benutzen|verwenden|"
     r"nehmen|nutzen)",
     "is_in": r"(?:ist|sind) (?:drin|angesagt)|stattdessen",
     "always": r"immer|jedes mal|jeden|jede|muss|müssen|nur|stets",
@@ -105,7 +107,8 @@ NUMBERS = {
 
 BINDING = {
     "question": r"^(?:sollten wir|darf ich|warum)\b",
-    "report": r"^(?:Er|Sie sagt|Sie hat|Man)\b|\b(?:hat|haben|hatte|hatten)\b(?<!ich habe)[^.!?]{0,30}\b(?:gesagt|"
+    "report": r"\b(?:steht|stand),? dass\b|\b(?:schwört|schwören|predigt|predigen)\b|^(?:Er|Sie sagt|Sie hat|"
+    r"Man)\b|\b(?:hat|haben|hatte|hatten)\b(?<!ich habe)[^.!?]{0,30}\b(?:gesagt|"
     r"gemeint|empfohlen|"
     r"geschrieben|behauptet|erzählt|geraten|gefragt)\b|\b[Ii]ch habe? (?:gehört|gelesen)\b|\bob (?:wir|man|ich)\b|"
     r"\b(?:[Ee]r|[Ss]ie|[Mm]an|[Kk]olleg\w+|[Cc]hef\w*|[Ff]reund\w*|[Ww]iki|[Dd]oku\w*|README|readme|"
@@ -116,7 +119,8 @@ BINDING = {
     r"\bsehe ich anders\b|\bin der anleitung stand\b|\bda stand\b",
     "own_words": r"\bich (?:habe|hab)\b[^.!?]{0,25}\bgesagt\b|\bich sag(?:e|te)?\b|\bwie gesagt\b|\bich (?:will|"
     r"möchte)\b",
-    "hypothetical": r"\b(?:sobald|wenn|falls|nachdem) wir (?:mal|einmal|live|in produktion|umgezogen|migrier\w*|"
+    "hypothetical": r"\bich frage mich\b|\b(?:sobald|wenn|falls|nachdem) wir (?:mal|einmal|live|in produktion|"
+    r"umgezogen|migrier\w*|"
     r"umsteigen|veröffentlich\w*)\b|"
     r"\bidealerweise\b|\bfalls wir (?:jemals|je|mal|irgendwann)\b|\bwenn wir (?:jemals|je|irgendwann)\b|\bangenommen\b|"
     r"\bstell dir vor\b|\btheoretisch\b|\bwäre\b|\bhätte\w*\b(?! gern)|\bvielleicht\b|\bwürde\w*\b|\bkönnten wir\b|"
@@ -124,14 +128,16 @@ BINDING = {
     "past": r"\bfrüher\b|\bdamals\b|\bletzte[sn]? (?:jahr|monat|woche|mal|sprint)\b|\bgestern\b|\bvor (?:jahren|"
     r"monaten|\w+ "
     r"(?:jahren|monaten|wochen))\b|\bbei meiner (?:alten|letzten)\b|\bin der vergangenheit\b",
-    "announce": r"^(?:ab jetzt |von nun an )?(?:ich werde|werde ich|ich habe nie)\b|\bich werde nie\b",
+    "announce": r"^ich (?:benutze|verwende|nutze|mache|nehme|committe|pushe|arbeite) |^(?:ab jetzt |von nun an "
+    r")?(?:ich werde|werde ich|ich habe nie)\b|\bich werde nie\b",
     "once": r"\bfür diese(?:n|s)? (?:\w+ )?(?:aufgabe|sitzung|änderung|commit|fall|antwort|task|mal|session|pr)\b|"
     r"\bdiesmal\b|\b(?:nur )?dieses (?:eine )?mal\b|\bnur (?:jetzt|heute|einmal)\b|\bheute\b|\bvorerst\b|\bfürs "
     r"erste\b|"
     r"\bin dieser (?:sitzung|session|aufgabe|unterhaltung)\b|\bausnahmsweise\b|\bvorübergehend\b|\bim moment\b|"
     r"\bbis (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|morgen|zum|zur|ende|nächste|wir|ich|\d)|"
     r"\bdiese eine (?:antwort|änderung|nachricht)\b|\beinmalig\b|\bbei dieser (?:aufgabe|änderung)\b",
-    "withdraw": r"\bdu (?:darfst|kannst) (?!nicht|nie|nur|kein)[^.,;]*\b(?:benutzen|verwenden|ändern|bearbeiten|"
+    "withdraw": r"\b(?:ist|sind) [^.]{0,30}\b(?:wieder|doch)\b|\bfrag nicht mehr\b|\bdu (?:darfst|kannst) (?!nicht|"
+    r"nie|nur|kein)[^.,;]*\b(?:benutzen|verwenden|ändern|bearbeiten|"
     r"nehmen|anfassen|pushen|committen|"
     r"löschen|antworten)\b|\bvergiss (?!nicht)(?:was|die|das|meine|den|es)|\b(?:darfst|kannst|dürft|"
     r"könnt)\b[^.]*\b(?:wieder|jetzt)\b|"
@@ -142,6 +148,9 @@ BINDING = {
     r")?nicht mehr\b|"
     r"\bhab\w* es mir anders überlegt\b|\bab jetzt (?:darfst|kannst)\b",
     "quoted": r"\bder (?:nutzer|benutzer) (?:will|möchte)\b",
+    "describe": r"\bes gibt (?:hier )?kein\w*\b|\bnicht (?:installiert|gefunden|verfügbar|vorhanden)\b|"
+    r"\bfunktioniert nicht\b|"
+    r"\bläuft nicht\b|\bgeht nicht\b|\bkaputt\b",
     "task": r"^(?:bitte |jetzt |nun )*(?:schreib\w*|erstell\w*|füge|bau\w*|erklär\w*|übersetz\w*|entfern\w*|"
     r"benenn\w*|zeig\w*|"
     r"implementier\w*|zitier\w*) (?:mir |uns )?(?:ein|eine|einen|einem|warum|wie|diesen|dieses|diese)\b",

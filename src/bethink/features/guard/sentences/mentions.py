@@ -15,7 +15,8 @@ _BOUNDARY = re.compile(r"[.;:!?](?=\s|$)|,|\bsondern\b|\bsino\b|\bbut\b|\baber\b
 _LEADS = re.compile(
     r"(?:use|using|uses|with|call|run|running|mit|nimm|benutz\w*|verwende?\w*|usa|uses|con|utiliza|than|of|from|"
     r"over|statt|"
-    r"von|de|anstatt|via|through|prefer|bevorzuge|only|nutze|replace|ersetze|reemplaza|reach for)\s+$",
+    r"von|de|anstatt|via|through|prefer|bevorzuge|only|nutze|always|immer|stets|siempre|replace|ersetze|reemplaza|"
+    r"reach for)\s+$",
     re.IGNORECASE,
 )
 _NEGATES = re.compile(r"(?:never|not|no|nicht|kein|nie|niemals|nunca)\s+$", re.IGNORECASE)
@@ -158,13 +159,13 @@ def _is_program(text: str, word: str, start: int, end: int) -> bool:
 def _extend(text: str, head: str, start: int, end: int) -> Mention:
     """Take the subcommand and the flags that follow a program's name into the mention."""
     words = [head]
-    known = SUBCOMMANDS.get(head, frozenset[str]())
+    subcommands = SUBCOMMANDS.get(head, frozenset[str]())
     while (match := re.match(r"[ ]+(--?\w[\w-]*|[a-z][\w:-]*|\d{3}\b)", text[end:])) is not None:
         word = match[1]
-        taken = _subcommand_word(words, word, known)
-        if not taken:
+        part = _subcommand_word(words, word, subcommands)
+        if not part:
             break
-        words.append(taken)
+        words.append(part)
         end += match.end()
     is_script = words[1:2] == ["run"] and head in ("npm", "pnpm", "yarn", "bun")
     if is_script and (script := re.match(r"[ ]+([\w:-]+)", text[end:])) is not None:
@@ -173,13 +174,13 @@ def _extend(text: str, head: str, start: int, end: int) -> Mention:
     return Mention(text=" ".join(words), kind="program", start=start, end=end)
 
 
-def _subcommand_word(words: Sequence[str], word: str, known: frozenset[str]) -> str:
+def _subcommand_word(words: Sequence[str], word: str, subcommands: frozenset[str]) -> str:
     """Return the word if it belongs to the command so far: a subcommand, also in the plural, or a flag."""
     if (word.startswith("-") or word.isdigit()) and len(words) < 5:
         return word
     if len(words) == 1:
         singular = word.removesuffix("s") if len(word) > 3 else ""
-        return word if word in known else singular if singular in known else ""
+        return word if word in subcommands else singular if singular in subcommands else ""
     return word if len(words) == 2 and word in SECOND.get((words[0], words[1]), ()) else ""
 
 
@@ -194,6 +195,8 @@ def _with_polarity(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...
             and _PREFERENCE.search(text[: mention.start])
             and text[previous : mention.start].strip() in ("to", "a", "vor")
         ):
+            sign = -1
+        if sign == 0 and _PROHIBITS.search(text[: mention.start]):
             sign = -1
         if sign == 0 and index and _is_joined(text[previous : mention.start]):
             sign = signs[-1]
@@ -234,6 +237,11 @@ def _sign(before: str, after: str) -> int:
     return 1 if re.match(rf"[\s,]*(?:{alternatives('contrast')})\b", after, re.IGNORECASE) else 0
 
 
+_PROHIBITS = re.compile(
+    r"\b(?:es ist|it is|it's|está|queda) (?:strictly |streng )?(?:verboten|untersagt|forbidden|prohibited|not "
+    r"allowed|prohibido)\b",
+    re.IGNORECASE,
+)
 _PREFERENCE = re.compile(r"\b(?:prefer\w*|prefier\w*|bevorzug\w*)\s", re.IGNORECASE)
 _AGAINST = (
     r"\b(?:instead of|rather than|in place of|as opposed to|over|statt|anstatt|anstelle(?: von)?|en lugar de|en vez de|"

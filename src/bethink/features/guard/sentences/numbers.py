@@ -1,4 +1,4 @@
-"""Reads limits such as "at most five files" from a sentence."""
+"""Reads limits such as "at most ten files" from a sentence."""
 
 import re
 from functools import cache

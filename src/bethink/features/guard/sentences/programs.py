@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from bethink.features.guard.tables import word_set
 
 CLEAR = word_set("""
+    ktlint detekt swiftlint swiftformat gofumpt goimports checkstyle pint phpcs phpstan psalm ktfmt scalafmt stylua
+    luacheck buf tflint tfsec sqlfmt djlint pyupgrade bandit vulture mdformat
     flask uvicorn gunicorn celery hugo jekyll rclone sd delta hyperfine nextest pdm
     pip pip3 uv uvx poetry pipenv pdm conda mamba hatch rye pipx npm pnpm yarn bun npx bunx deno nvm volta nodejs tsc
     cargo rustc rustup clippy gofmt golangci-lint gradle mvn maven sbt bazel cmake ninja meson gcc g++ clang docker

@@ -1,7 +1,8 @@
 """Spanish words of instructions, by concept."""
 
 WORDS = {
-    "negation": r"no|nunca|jamás|nada de|nada|ningún|ninguna|sin|evita|evitar|prohibido|prohibida|deja de|tampoco|ni",
+    "negation": r"prohíbo|prohíbe|no|nunca|jamás|nada de|nada|ningún|ninguna|sin|evita|evitar|prohibido|prohibida|"
+    r"deja de|tampoco|ni",
     "contrast": r"en lugar de|en vez de|no|nunca|jamás",
     "away": r"cambia de|reemplaza|sustituye",
     "positive": r"usa|usar|usad|utiliza|utilizar|siempre|con|solo|sólo|prefier\w+|emplea|ejecuta|haz|llama|sino|"
@@ -10,7 +11,8 @@ WORDS = {
     "is_out": r"(?:está|están|queda|quedan) (?:prohibid[oa]s?|fuera|vetad[oa]s?)",
     "is_in": r"en su lugar",
     "always": r"siempre|cada vez|todos los|todas las|debe|deben|solo|sólo|obligatorio",
-    "answer": r"responde\w*|respóndeme|contesta\w*|contéstame|respuestas?|háblame|habla|escríbeme|conmigo|explica\w*",
+    "answer": r"respond\w+|contest\w+|responde\w*|respóndeme|contesta\w*|contéstame|respuestas?|háblame|habla|"
+    r"escríbeme|conmigo|explica\w*",
     "ask": r"pregunta|pregúntame|preguntarme|preguntar|consulta|consúltame|consultarme|mi (?:aprobación|permiso|"
     r"visto bueno|"
     r"ok|confirmación)|apruebe|aprobado|pide (?:permiso|confirmación)|pídeme|avísame",
@@ -48,7 +50,8 @@ WORDS = {
     "questions": r"preguntas?",
     "characters": r"caracteres",
     "per_commit": r"(?:por|en un|en cada|en el) commit|commits?",
-    "at_most": r"como máximo|máximo|a lo sumo|no más de|nunca más de|más de|hasta|menos de|más larg[oa]s? de|solo|sólo",
+    "at_most": r"superar?|exceder?|sobrepasar|superen|como máximo|máximo|a lo sumo|no más de|nunca más de|más de|"
+    r"hasta|menos de|más larg[oa]s? de|solo|sólo",
     "subagent": r"sub-?agentes?",
     "web": r"búsquedas? (?:en la )?(?:web|internet)|busques en (?:la web|internet)|buscar en (?:la web|internet)|"
     r"navegues|"
@@ -104,13 +107,14 @@ BINDING = {
     "question": r"^¿",
     "report": r"\b(?:dijeron|dijo|decían|comentaron|recomiendan|aconsejan?|pidieron|preguntó|preguntaron|he "
     r"(?:oído|leído))\b|"
-    r"^(?:[ÉE]l|[Ee]lla|[Ee]llos)\b|\b(?:[Éé]l|[Ee]lla|[Ee]llos|colega|compañer[oa]|[Jj]ef[ea]|amig[oa]|wiki|"
+    r"^(?:Él|[Ee]lla|[Ee]llos)\b|\b(?:[Éé]l|[Ee]lla|[Ee]llos|colega|compañer[oa]|[Jj]ef[ea]|amig[oa]|wiki|"
     r"documentación|guía|"
     r"artículo|gente|equipo|"
     r"[A-ZÁÉÍÓÚ][a-záéíóú]+)\b[^.!?]{0,40}?\b(?:dice|dijo|decía|dicen|cree|opina|recomienda|recomendó|escribió|sugiere|"
     r"afirma|cuenta|insiste)\b|\b[Ss]egún\b|\bobsoleto\b|\bno estoy de acuerdo\b",
     "own_words": r"\b(?:ya )?(?:te|os) (?:he dicho|dije)\b|\bcomo (?:dije|he dicho)\b|\bquiero\b|\bprefiero\b",
-    "hypothetical": r"\bcuando (?:migremos|lancemos|estemos|salgamos|pasemos|tengamos)\b|\bojalá\b|\bsi algún "
+    "hypothetical": r"\bme pregunto\b|\bcuando (?:migremos|lancemos|estemos|salgamos|pasemos|tengamos)\b|\bojalá\b|"
+    r"\bsi algún "
     r"día\b|\bsi alguna vez\b|\bsupón\b|\bsupongamos\b|\bimagina\b|\ben teoría\b|"
     r"\bquizás?\b|"
     r"\btal vez\b|\bsi (?:esto )?fuera\b|\bpodríamos\b|\bdiría\b",
@@ -123,7 +127,8 @@ BINDING = {
     r"(?:tarea|sesión|"
     r"conversación|respuesta)\b|\bhoy\b|\bpor ahora\b|\bde momento\b|\bpor el momento\b|\bhasta (?:el|la|mañana)\b|"
     r"\bsolo una vez\b|\bexcepcionalmente\b|\btemporalmente\b|\beste (?:commit|cambio)\b",
-    "withdraw": r"^(?:ya |ahora )*puedes (?:usar|editar|cambiar|tocar|modificar|hacer|borrar|ejecutar|responder)\b|"
+    "withdraw": r"\b(?:está|están|es|son) [^.]{0,30}\b(?:de nuevo|otra vez)\b|\bdeja de preguntar\b|^(?:ya |ahora "
+    r")*puedes (?:usar|editar|cambiar|tocar|modificar|hacer|borrar|ejecutar|responder)\b|"
     r"\bolvida (?!te)(?:lo|la|el|mi)\b|\bya puedes\b|\bpuedes volver a\b|\bpuedes\b[^.]*\b(?:otra vez|de nuevo|"
     r"ya)\b|"
     r"\bya no (?:hace falta|es necesario|aplica|vale|rige|tienes que)\b|\b(?:está|están) (?:bien|permitid[oa]s?) "
@@ -132,6 +137,8 @@ BINDING = {
     r"(?:idea|opinión)\b|"
     r"\bvuelve a estar (?:permitid[oa]|bien)\b|\bretiro lo\b|\bya se puede\b",
     "quoted": r"\bel usuario quiere\b",
+    "describe": r"\bno hay\b(?! que)|\bno (?:está|están) (?:instalad\w+|disponibles?)\b|\bno (?:funciona|"
+    r"encontrad\w+|existe)\b|\bno puedo\b",
     "task": r"^(?:por favor,? |ahora )*(?:escribe|crea|añade|explica|explícame|traduce|genera|implementa|resume|"
     r"muestra|arregla) "
     r"(?:un|una|por qué|cómo|este|esta|el artículo)\b",

@@ -20,7 +20,7 @@ _ONLY = re.compile(
 )
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for a sentence that limits changes to folders or files."""
     if not _ONLY.search(sentence.text) or has("negation", sentence.text):
         return None
@@ -42,4 +42,4 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return result
 
 
-SHAPE = Shape(name="allowed-path", order=50, read=read, judge=judge)
+SHAPE = Shape(name="allowed-path", order=50, parse=parse, judge=judge)

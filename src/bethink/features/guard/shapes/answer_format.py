@@ -16,7 +16,7 @@ _EMOJI = (
 _SIGNS = {
     "emoji": _EMOJI,
     "em_dash": "—",
-    "bullets": r"(?m)^[ \t]*(?:[-*•+]|\d+[.)])[ \t]+\S",
+    "bullets": r"(?m)^[ \t]*[-*•+][ \t]+\S",
     "headings": r"(?m)^#{1,6}[ \t]+\S",
     "tables": r"(?m)^[ \t]*\|.*\|[ \t]*$",
     "exclamation": r"(?<!\w)[^\s!]*[^\s!=]!(?!=|\[|\w)",
@@ -31,7 +31,7 @@ _ABBREVIATIONS = re.compile(
 )
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "no emojis", "at most three sentences" or "never say X"."""
     text = sentence.text
     if _CONTEXT.search(text):
@@ -82,4 +82,4 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("\u2019", "'").replace("\u2018", "'").lower().strip(" .!").split())
 
 
-SHAPE = Shape(name="answer-format", order=20, read=read, judge=judge)
+SHAPE = Shape(name="answer-format", order=20, parse=parse, judge=judge)

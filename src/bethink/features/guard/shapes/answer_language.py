@@ -11,6 +11,7 @@ from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape,
 
 _LANGUAGES = {word: str(code) for word, code in merge("LANGUAGES").items()}
 _NAME = re.compile(rf"\b({'|'.join(_LANGUAGES)})\b", re.IGNORECASE)
+_EXCLUDED = re.compile(r"\b(?:not|never|no|nicht|nie|kein|nunca)\s+(?:in |auf |en )?$", re.IGNORECASE)
 _OTHERS = re.compile(
     r"\b(?:commits?|commit-\w+|comments?|kommentar\w*|comentarios?|code|código|docs|documentation|readme|"
     r"variables?|names?|"
@@ -28,17 +29,16 @@ _NAMES_OF_CODES = {
 }
 
 
-def read(sentence: Sentence) -> Check | None:
-    """Return a check for "answer in German"."""
+def parse(sentence: Sentence) -> Check | None:
+    """Return a check for "reply in Dutch"."""
     text = sentence.text
     names = list(_NAME.finditer(text))
     if not names or not has("answer", text) or _OTHERS.search(text) or find_mentions(text):
         return None
-    wanted = [match for match in names if not re.search(r"\b(?:not|never|no|nicht|nie|kein|nunca)\s+(?:in |auf |en )?$",
-                                                        text[: match.start()], re.IGNORECASE)]  # fmt: skip
-    if not wanted:
+    requested = [match for match in names if not _EXCLUDED.search(text[: match.start()])]
+    if not requested:
         return None
-    return make_check("answer-language", sentence, value=_LANGUAGES[wanted[0][1].lower()])
+    return make_check("answer-language", sentence, value=_LANGUAGES[requested[0][1].lower()])
 
 
 def judge(check: Check, moment: Moment) -> Verdict:
@@ -56,4 +56,4 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return Verdict(result=BREACHED, matched=prose[:60], instead=f"answer in {_NAMES_OF_CODES[check.value]}")
 
 
-SHAPE = Shape(name="answer-language", order=10, read=read, judge=judge)
+SHAPE = Shape(name="answer-language", order=10, parse=parse, judge=judge)

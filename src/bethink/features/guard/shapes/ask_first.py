@@ -51,8 +51,8 @@ _ORDER = (
 """Acts that a rule may reserve for approval, the more specific first."""
 
 
-def read(sentence: Sentence) -> Check | None:
-    """Return a check for "ask before you delete files" and "pushing only after my OK"."""
+def parse(sentence: Sentence) -> Check | None:
+    """Return a check for "ask me before each deploy" and "merges only with my consent"."""
     text = sentence.text
     if not has("ask", text):
         return None
@@ -106,11 +106,11 @@ def _approval(check: Check, targets: tuple[str, ...], question: str, prompt: str
 
 
 def _asks_for(check: Check, targets: tuple[str, ...], prompt: str) -> bool:
-    named = check.act in {name for name, _ in find_acts(prompt)}
+    is_named = check.act in {name for name, _ in find_acts(prompt)}
     if check.act.startswith("command:"):
-        named = check.act.removeprefix("command:").split()[-1] in prompt
+        is_named = check.act.removeprefix("command:").split()[-1] in prompt
     adds = check.act == "dependency" and _ADD.search(prompt) is not None
-    return named or (adds and any(_base(target) in prompt.lower() for target in targets))
+    return is_named or (adds and any(_base(target) in prompt.lower() for target in targets))
 
 
 def _is_about(check: Check, targets: tuple[str, ...], question: str) -> bool:
@@ -135,7 +135,7 @@ def _base(name: str) -> str:
 def _targets(check: Check, event: Event) -> tuple[str, ...] | None:
     """Return the targets of the act, or None if the event does not perform it."""
     if event.kind == CHANGE:
-        return _changed(check, event)
+        return _changed_targets(check, event)
     if event.kind != COMMAND:
         return None
     for command in event.script.commands:
@@ -146,16 +146,27 @@ def _targets(check: Check, event: Event) -> tuple[str, ...] | None:
     return None
 
 
-def _changed(check: Check, event: Event) -> tuple[str, ...] | None:
+def _changed_targets(check: Check, event: Event) -> tuple[str, ...] | None:
     if check.act == "delete":
         deleted = tuple(change.path for change in event.changes if change.kind == "delete")
         return deleted or None
     if check.act == "dependency":
         for change in event.changes:
             added = "\n".join(line for line in change.added if line not in change.removed)
-            if posixpath.basename(change.path) in _MANIFESTS and (match := _DEPENDENCY_LINE.search(added)) is not None:
+            is_update = (match := _DEPENDENCY_LINE.search(added)) is not None and _is_update(match[0], change.removed)
+            if is_update:
+                continue
+            if posixpath.basename(change.path) in _MANIFESTS and match is not None:
                 return (next((group for group in match.groups() if group), ""),)
     return None
 
 
-SHAPE = Shape(name="ask-first", order=30, read=read, judge=judge)
+def _is_update(line: str, removed: tuple[str, ...]) -> bool:
+    """Return True if the package of a line was there before: only its version changes."""
+    name = re.search(r"@?[A-Za-z][\w./-]*", line)
+    return (
+        name is not None and any(name[0] in other for other in removed) and not line.lstrip().startswith("dependencies")
+    )
+
+
+SHAPE = Shape(name="ask-first", order=30, parse=parse, judge=judge)

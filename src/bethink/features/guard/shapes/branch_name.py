@@ -18,7 +18,7 @@ _NAMING = re.compile(
 _PREFIX = re.compile(r"[`\"']?\b([a-z][\w-]*/)(?:[\w*<>.…-]*)[`\"']?", re.IGNORECASE)
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for a rule about the prefix of branch names."""
     text = sentence.text
     if not _BRANCHES.search(text) or not _NAMING.search(text) or has("negation", text):
@@ -65,4 +65,4 @@ def new_branch(command: Command) -> str:
     return ""
 
 
-SHAPE = Shape(name="branch-name", order=43, read=read, judge=judge)
+SHAPE = Shape(name="branch-name", order=43, parse=parse, judge=judge)

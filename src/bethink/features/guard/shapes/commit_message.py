@@ -24,8 +24,8 @@ _LANGUAGES = {word: str(code) for word, code in merge("LANGUAGES").items()}
 _NAMES = re.compile(r"\b(Claude|Codex|Copilot|ChatGPT|OpenAI|Anthropic|Cursor|AI|KI|IA)\b")
 
 
-def read(sentence: Sentence) -> Check | None:
-    """Return a check for "use Conventional Commits", "sign off every commit" and similar rules."""
+def parse(sentence: Sentence) -> Check | None:
+    """Return a check for a message format, sign-offs, trailers and similar rules."""
     text = sentence.text
     if re.search(r"\bconventional[- ]commits?\b", text, re.IGNORECASE):
         return make_check("commit-message", sentence, value="conventional")
@@ -152,4 +152,4 @@ _FORMS: Mapping[str, Callable[[Check, str], bool]] = {
     ),
 }
 
-SHAPE = Shape(name="commit-message", order=15, read=read, judge=judge)
+SHAPE = Shape(name="commit-message", order=15, parse=parse, judge=judge)

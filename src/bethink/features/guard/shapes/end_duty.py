@@ -35,7 +35,7 @@ _NO_CLAIM = re.compile(
 )
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "run ruff after you change Python" and "never say tests pass unless you ran them"."""
     text = sentence.text
     acts = [name for name, _ in find_acts(text)]
@@ -144,4 +144,4 @@ def _find_claim(needs: str, text: str) -> str:
     return ""
 
 
-SHAPE = Shape(name="end-duty", order=38, read=read, judge=judge)
+SHAPE = Shape(name="end-duty", order=38, parse=parse, judge=judge)

@@ -19,8 +19,8 @@ _BRANCH = re.compile(
 _UNKNOWN_BRANCH = "?"
 
 
-def read(sentence: Sentence) -> Check | None:
-    """Return a check for "never commit to main"."""
+def parse(sentence: Sentence) -> Check | None:
+    """Return a check for "no commits on the release branch"."""
     text = sentence.text
     branches = tuple(dict.fromkeys(match[1].lower() for match in _BRANCH.finditer(text)))
     if not branches or not (has("negation", text) or has("is_out", text)):
@@ -137,4 +137,4 @@ def _push_targets(command: Command, branch: str) -> list[str]:
     return [target for target in targets if not target.startswith("refs/tags/")]
 
 
-SHAPE = Shape(name="forbid-branch", order=45, read=read, judge=judge)
+SHAPE = Shape(name="forbid-branch", order=45, parse=parse, judge=judge)

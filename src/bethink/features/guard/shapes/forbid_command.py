@@ -35,7 +35,7 @@ _ECHOES = word_set("echo printf grep egrep rg ag ack man sed awk")
 _DOWNLOAD_PIPE = "a download piped into a shell"
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for a ban that names a program, a flag, an SQL statement or an act."""
     text = sentence.text
     if not has("negation", text) and not has("is_out", text):
@@ -56,8 +56,8 @@ def _ban(sentence: Sentence) -> Check | None:
     flags = [m for m in sentence.of_kind("flag") if m.polarity <= 0]
     programs = [m for m in sentence.of_kind("program") if m.polarity < 0]
     act = _banned_act(sentence, programs)
-    if flags and not act and (named := sentence.of_kind("program")):
-        bad = tuple(_with_flags(m, flags) for m in named)
+    if flags and not act and (mentions := sentence.of_kind("program")):
+        bad = tuple(_with_flags(m, flags) for m in mentions)
         return make_check("forbid-command", sentence, bad=bad)
     if programs and not act:
         is_open = any(_is_narrower(text, m) for m in programs)
@@ -105,15 +105,15 @@ def _banned_act(sentence: Sentence, programs: list[Mention]) -> str:
     ban = find("negation", sentence.text)
     acts = [name for name, _ in find_acts(sentence.text) if name in _BANNABLE]
     if programs:
-        named = {str(m.pattern) for m in programs}
-        forced = any(item.startswith("git push") and ("--force" in item or "-f" in item) for item in named)
+        commands = {str(m.pattern) for m in programs}
+        forced = any(item.startswith("git push") and ("--force" in item or "-f" in item) for item in commands)
         return "force-push" if forced else ""
     if ban is None or not acts:
         return ""
     others = [m for m in sentence.of_kind("program") if m.pattern.program not in ("git", "gh") or m.pattern.words]
     if others or sentence.of_kind("path") or (sentence.of_kind("flag") and acts[0] != "force-push"):
         return ""
-    listed = _listed(sentence.text)
+    listed = _act_list(sentence.text)
     if len(listed) > 1 and not has("only_when", sentence.text) and not has("before", sentence.text):
         return ",".join(listed)
     acts.sort(key=_BANNABLE.index)
@@ -123,7 +123,7 @@ def _banned_act(sentence: Sentence, programs: list[Mention]) -> str:
     return "" if has("before", sentence.text) or has("only_when", _without_ban(sentence.text)) else acts[0]
 
 
-def _listed(text: str) -> list[str]:
+def _act_list(text: str) -> list[str]:
     """Return the acts of a list: "no rebase, no amend", "never commit or push"."""
     spans = [(name, match) for name in _BANNABLE for match in act_words(name).finditer(text)]
     spans.sort(key=lambda span: span[1].start())
@@ -199,4 +199,4 @@ def _forbidden_sql(check: Check, text: str) -> bool:
     return any(re.search(rf"(?:^|[;\s(]){re.escape(phrase)}\b", squeezed) for phrase in check.phrases)
 
 
-SHAPE = Shape(name="forbid-command", order=90, read=read, judge=judge)
+SHAPE = Shape(name="forbid-command", order=90, parse=parse, judge=judge)

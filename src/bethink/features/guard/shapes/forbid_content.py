@@ -5,7 +5,7 @@ import re
 from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
 from bethink.features.guard.events import CHANGE, COMMAND
 from bethink.features.guard.files import FileChange, is_below
-from bethink.features.guard.languages import is_in_language, named_languages, split_comments
+from bethink.features.guard.languages import is_in_language, named_languages, split_comments, without_blocks
 from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.sentences.programs import CLEAR
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
@@ -70,7 +70,7 @@ _PLACEHOLDER = re.compile(
 )
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "no print() in code", "no TODO comments" or "no secrets in code"."""
     text = sentence.text
     if not has("negation", text):
@@ -85,7 +85,11 @@ def read(sentence: Sentence) -> Check | None:
     is_about_code = bool(languages) or has("code", text) or "()" in text
     if not tokens or not is_about_code:
         return None
-    alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens)
+    alternatives = tuple(
+        match[1].rstrip(".")
+        for match in _ALTERNATIVE.finditer(text)
+        if match[1] not in tokens and not _is_banned(text, match)
+    )
     return make_check(
         "forbid-content",
         sentence,
@@ -111,12 +115,12 @@ def _tokens(text: str) -> tuple[str, ...]:
     calls = [match[0] for match in _CALL.finditer(text) if _FILE_END.search(match[0]) is None]
     tokens = list(dict.fromkeys([*spans, *calls]))
     # A name behind "use" is the alternative.
-    wanted = {
+    alternatives = {
         match[1]
         for match in re.finditer(r"\b(?:use|nimm|usa|verwende|benutze)\s+`?([\w.]+)", text)
         if not _is_banned(text, match)
     }
-    return tuple(token for token in tokens if token.rstrip("()") not in wanted)
+    return tuple(token for token in tokens if token.rstrip("()") not in alternatives)
 
 
 def _is_banned(text: str, match: "re.Match[str]") -> bool:
@@ -133,7 +137,8 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if not is_in_language(change.path, check.kinds) or _is_excluded(check, change.path):
             continue
         may_match = _may_match(check, "\n".join(change.added).lower())
-        matched = next((line for line in change.added if _has_banned(check, change, line)), "") if may_match else ""
+        lines = without_blocks(change.added) if may_match and check.unit == "code" else change.added
+        matched = next((line for line in lines if _has_banned(check, change, line)), "") if may_match else ""
         if matched:
             return Verdict(result=BREACHED, matched=matched.strip()[:120], instead=check.value)
         if _uses_alternative(check, change):
@@ -188,4 +193,4 @@ def _uses_alternative(check: Check, change: FileChange) -> bool:
     return had or re.search(rf"(?<!\w){re.escape(check.value)}(?!\w)", lines) is not None
 
 
-SHAPE = Shape(name="forbid-content", order=65, read=read, judge=judge)
+SHAPE = Shape(name="forbid-content", order=65, parse=parse, judge=judge)

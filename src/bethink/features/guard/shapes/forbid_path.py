@@ -21,8 +21,8 @@ _EXCEPT = re.compile(
 _READS = re.compile(r"\b(?:read(?!-)|open|look at|lies|lese|lee|leas)\b", re.IGNORECASE)
 
 
-def read(sentence: Sentence) -> Check | None:
-    """Return a check for "do not touch migrations/" and its kin."""
+def parse(sentence: Sentence) -> Check | None:
+    """Return a check for "do not change vendor/" and similar bans."""
     text = sentence.text
     is_ban = has("negation", text) and has("forbid_change", text)
     if not is_ban and not has("hands_off", text):
@@ -49,4 +49,4 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return NOT_CONCERNED
 
 
-SHAPE = Shape(name="forbid-path", order=60, read=read, judge=judge)
+SHAPE = Shape(name="forbid-path", order=60, parse=parse, judge=judge)

@@ -17,7 +17,7 @@ _SERVER = re.compile(
 _NAMED = re.compile(r"\b(WebSearch|WebFetch|TodoWrite|NotebookEdit|MultiEdit|Glob|Grep|Task|mcp__\w+)\b")
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "no subagents", "no web search" and "do not use the X MCP server"."""
     text = sentence.text
     if not has("negation", text):
@@ -59,4 +59,4 @@ def _is_remote(text: str) -> bool:
     return text.startswith(("http://", "https://")) and is_local is None
 
 
-SHAPE = Shape(name="forbid-tool", order=35, read=read, judge=judge)
+SHAPE = Shape(name="forbid-tool", order=35, parse=parse, judge=judge)

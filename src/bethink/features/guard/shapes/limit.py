@@ -20,8 +20,8 @@ _ONE_QUESTION = re.compile(
 _FILE_WORD = re.compile(r"\bfiles?\b|\w*datei\w*|\barchivos?\b|\bficheros?\b|\bmodules?\b", re.IGNORECASE)
 
 
-def read(sentence: Sentence) -> Check | None:
-    """Return a check for "at most five files per commit" and similar limits."""
+def parse(sentence: Sentence) -> Check | None:
+    """Return a check for "at most ten files per commit" and similar limits."""
     text = sentence.text
     if _ONE_QUESTION.search(text):
         return make_check("limit", sentence, limit=1, unit="questions")
@@ -96,4 +96,4 @@ def _is_bulk(name: str) -> bool:
     return name in (".", "..", "*") or name.endswith("/") or "*" in name or "." not in name.rsplit("/", 1)[-1]
 
 
-SHAPE = Shape(name="limit", order=18, read=read, judge=judge)
+SHAPE = Shape(name="limit", order=18, parse=parse, judge=judge)

@@ -1,4 +1,4 @@
-"""order: one act must come before another ("run the tests before you commit")."""
+"""order: one act must come before another ("build before each push")."""
 
 import re
 
@@ -18,8 +18,8 @@ _EDIT = "edit"
 _READ = "read"
 
 
-def read(sentence: Sentence) -> Check | None:
-    """Return a check for "A before B", "B only when A" and "read a file before you edit it"."""
+def parse(sentence: Sentence) -> Check | None:
+    """Return a check for "A before B", "B only when A" and "look at a file before changing it"."""
     text = sentence.text
     before = find("before", text)
     if before is not None:
@@ -28,7 +28,7 @@ def read(sentence: Sentence) -> Check | None:
     if only is None:
         return None
     condition, main = _split_condition(text, only)
-    needs, act = _needed(sentence, condition), _later(main)
+    needs, act = _required_act(sentence, condition), _later(main)
     if not needs or not act or needs == act:
         return None
     return make_check("order", sentence, act=act, needs=needs, needs_success=has("passing", text))
@@ -42,7 +42,7 @@ def _from_before(sentence: Sentence, before: "re.Match[str]") -> Check | None:
     if has("read", main) and has("file", text) and has("change", behind) and not _later(behind):
         return make_check("order", sentence, act=_EDIT, needs=_READ)
     act = _later(behind) or _named_command(sentence, behind)
-    needs = _needed(sentence, main)
+    needs = _required_act(sentence, main)
     if not act or not needs or needs == act:
         return None
     return make_check("order", sentence, act=act, needs=needs, needs_success=has("passing", main))
@@ -72,7 +72,7 @@ def _split(text: str, cue: "re.Match[str]") -> tuple[str, str]:
     stop = cue.end() + end.start() if end is not None else len(text)
     clause = text[cue.end() : stop]
     if cue.start() == 0 and end is None:
-        # German: "Vor dem Push immer `just lint`", with no comma between the clauses.
+        # German: "Vor jedem Deploy ein Build", with no comma between the clauses.
         position = next((position for name, position in find_acts(clause) if name in _LATER), len(clause))
         return clause[:position], text[: cue.end()] + clause[position:]
     return clause, text[: cue.end()] + " " + text[stop:]
@@ -82,7 +82,7 @@ def _later(text: str) -> str:
     return next((name for name, _ in find_acts(text) if name in _LATER), "")
 
 
-def _needed(sentence: Sentence, part: str) -> str:
+def _required_act(sentence: Sentence, part: str) -> str:
     """Return the act that must come first: a named command, or a kind of act."""
     for mention in sentence.of_kind("program"):
         if mention.text in part and (" " in mention.text or mention.is_code):
@@ -191,9 +191,11 @@ def _judge_edit(moment: Moment) -> Verdict:
     edited = [change.path for change in event.changes if change.kind == "edit"]
     if not edited or (event.kind == COMMAND and not _is_patch(event)):
         return NOT_CONCERNED
-    seen = {path for item in moment.session.events for path in item.reads}
-    seen |= {change.path for item in moment.session.events for change in item.changes if change.kind in ("add", "edit")}
-    unread = [path for path in edited if path not in seen]
+    viewed = {path for item in moment.session.events for path in item.reads}
+    viewed |= {
+        change.path for item in moment.session.events for change in item.changes if change.kind in ("add", "edit")
+    }
+    unread = [path for path in edited if path not in viewed]
     if unread:
         return Verdict(result=BREACHED, matched=unread[0], instead=f"read {unread[0]} first")
     return Verdict(result=OBEYED, matched=edited[0])
@@ -203,4 +205,4 @@ def _is_patch(event: Event) -> bool:
     return any(command.program in ("apply_patch", "applypatch") for command in event.script.commands)
 
 
-SHAPE = Shape(name="order", order=40, read=read, judge=judge)
+SHAPE = Shape(name="order", order=40, parse=parse, judge=judge)

@@ -23,7 +23,7 @@ _AFTER = re.compile(
 _ACTS = ("force-push", "deploy", "publish", "push", "commit", "merge", "migration", "pull request")
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for a ban of an act on weekdays, weekends, or after an hour."""
     text = sentence.text
     act = next((name for name, _ in find_acts(text) if name in _ACTS), "")
@@ -55,4 +55,4 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return Verdict(result=BREACHED if is_quiet else OBEYED, matched=f"{command} at {moment.at}")
 
 
-SHAPE = Shape(name="quiet-time", order=25, read=read, judge=judge)
+SHAPE = Shape(name="quiet-time", order=25, parse=parse, judge=judge)

@@ -24,7 +24,7 @@ _SPAN = re.compile(r"`([^`\n]{2,120})`")
 _FIRST_LINES = 10
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for a text that all new files of a language must have."""
     text = sentence.text
     if not _FILES.search(text) or not _CONTAIN.search(text) or has("negation", text):
@@ -59,4 +59,4 @@ def _has_text(check: Check, lines: tuple[str, ...]) -> bool:
     return any(check.phrases[0] in line for line in lines)
 
 
-SHAPE = Shape(name="required-content", order=58, read=read, judge=judge)
+SHAPE = Shape(name="required-content", order=58, parse=parse, judge=judge)

@@ -2,12 +2,12 @@
 
 import re
 
+from bethink.features.guard.alternatives import judge_alternatives
 from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, CommandPattern, Verdict
 from bethink.features.guard.commands import flag_value, flags_of, has_flag, is_help, matches_any, positionals
 from bethink.features.guard.events import COMMAND
 from bethink.features.guard.sentences.mentions import Mention, has
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
-from bethink.features.guard.shapes import use_instead
 from bethink.features.guard.shell import Command
 from bethink.features.guard.tables import word_set
 
@@ -19,8 +19,8 @@ _NO_VALUES = word_set(
 )
 
 
-def read(sentence: Sentence) -> Check | None:
-    """Return a check for "go test always with -race" or "kubectl only with --context staging"."""
+def parse(sentence: Sentence) -> Check | None:
+    """Return a check for "go test always with -race" or "helm only with --namespace dev"."""
     programs = sentence.of_kind("program")
     if not programs:
         return None
@@ -59,7 +59,7 @@ def _with_flag(sentence: Sentence, first: CommandPattern, flag: Mention) -> Chec
 def judge(check: Check, moment: Moment) -> Verdict:
     """Judge each call of the program; a call without the flag breaches."""
     if check.bad:
-        return use_instead.judge(check, moment)
+        return judge_alternatives(check, moment)
     if moment.event.kind != COMMAND:
         return NOT_CONCERNED
     result = NOT_CONCERNED
@@ -98,4 +98,4 @@ def _has_long_form(name: str, command: Command) -> bool:
     return name in flags_of(command) or f"-{name}" in flags_of(command)
 
 
-SHAPE = Shape(name="required-flag", order=80, read=read, judge=judge)
+SHAPE = Shape(name="required-flag", order=80, parse=parse, judge=judge)

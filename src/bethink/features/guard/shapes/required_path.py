@@ -37,7 +37,7 @@ _KINDS = {
 """Kinds of files: how people name them, and the file names that belong to them."""
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for "plans go to docs/plans/"."""
     folders = [m for m in sentence.of_kind("path") if m.polarity >= 0 and "/" in m.text]
     cue = find("goes_to", sentence.text)
@@ -72,4 +72,4 @@ def _is_of_kind(kind: str, change: FileChange) -> bool:
     return not is_temporary and re.search(_KINDS[kind][1], change.path, re.IGNORECASE) is not None
 
 
-SHAPE = Shape(name="required-path", order=55, read=read, judge=judge)
+SHAPE = Shape(name="required-path", order=55, parse=parse, judge=judge)

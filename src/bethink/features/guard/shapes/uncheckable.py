@@ -5,7 +5,7 @@ from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.shape import Moment, Sentence, Shape, make_check
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check that is only shown and counted as given."""
     is_short = len(sentence.text.split()) <= 25
     return make_check("uncheckable", sentence) if is_short and has("vague", sentence.text) else None
@@ -17,4 +17,4 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return Verdict(result=UNKNOWN)
 
 
-SHAPE = Shape(name="uncheckable", order=999, read=read, judge=judge)
+SHAPE = Shape(name="uncheckable", order=999, parse=parse, judge=judge)

@@ -1,18 +1,15 @@
-"""use-instead: one program in place of another ("use uv, never pip")."""
+"""use-instead: one program in place of another ("bun instead of npm")."""
 
 import re
 
 from bethink.features.guard.acts import find_acts
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, CommandPattern, Verdict
-from bethink.features.guard.commands import is_help, matches, matches_any
-from bethink.features.guard.events import COMMAND
+from bethink.features.guard.alternatives import judge_alternatives
+from bethink.features.guard.check import Check, CommandPattern
 from bethink.features.guard.sentences.mentions import Mention, has, pattern_of
 from bethink.features.guard.sentences.programs import EXCLUSIVE
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
-from bethink.features.guard.shell import Command
+from bethink.features.guard.shape import Sentence, Shape, make_check
 from bethink.features.guard.tables import word_set
 
-_RUNNERS = frozenset({"make", "just", "task", "rake", "invoke", "gmake", "a variable", "source", "."})
 _WORD = r"`?([a-z][\w.-]*[a-z0-9])`?"
 _FOR = re.compile(
     rf"(?:^|[\s,:])(?:use|prefer|call|replace \S+ (?:by|with)|ersetze \S+ durch|reemplaza \S+ por|nimm|benutz\w*|"
@@ -38,7 +35,7 @@ _NOT_PROGRAMS = word_set(
 )
 
 
-def read(sentence: Sentence) -> Check | None:
+def parse(sentence: Sentence) -> Check | None:
     """Return a check for a sentence that names a program to use, and perhaps one to avoid."""
     programs = [m for m in sentence.of_kind("program", "code") if m.kind == "program" or m.is_code]
     good = [m.pattern for m in programs if m.polarity > 0]
@@ -81,7 +78,7 @@ def _unknown_pair(sentence: Sentence) -> Check | None:
 
 
 def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPattern]) -> Check | None:
-    """Return a check for "format with black": known alternatives of the same purpose count as avoided."""
+    """Return a check for "format with NAME": known alternatives of the same purpose count as avoided."""
     lead = sentence.text[: programs[0].start]
     is_wish = re.search(
         r"\b(?:use|using|with|mit|con|nimm|benutz\w*|verwend\w*|usa|utiliza|through|via|over|commits? with|is|ist|"
@@ -112,41 +109,4 @@ def _clause(text: str, position: int) -> str:
     return text[start : position + end.start() if end is not None else len(text)]
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
-    """Judge a command: avoided programs breach, unless they are part of the preferred one."""
-    if moment.event.kind != COMMAND:
-        return NOT_CONCERNED
-    script = moment.event.script
-    result = NOT_CONCERNED
-    for command in script.commands:
-        if is_help(command):
-            continue
-        if matches_any(check.good, command) is not None:
-            result = Verdict(result=OBEYED, matched=str(command)) if result.result != UNKNOWN else result
-        elif (pattern := matches_any(check.bad, command)) is not None and not _is_filter(command):
-            if command.is_remote or _is_part_of_good(check, pattern, command):
-                result = Verdict(result=UNKNOWN, matched=str(command))
-            else:
-                return Verdict(result=BREACHED, matched=str(command), instead=str(check.good[0]) if check.good else "")
-    if result is NOT_CONCERNED and (set(script.opaque) & _RUNNERS or not script.is_complete):
-        return Verdict(result=UNKNOWN, matched=", ".join(script.opaque))
-    return result
-
-
-def _is_part_of_good(check: Check, pattern: CommandPattern, command: Command) -> bool:
-    """Return True for `pip` inside `uv run pip`: whether it breaks the rule, the words do not say."""
-    del pattern
-    return any(good.program in command.wrappers for good in check.good)
-
-
-def _is_filter(command: Command) -> bool:
-    """Return True for `… | grep x`, which filters output: rules about searching do not mean it."""
-    return command.program in ("grep", "egrep", "fgrep", "find") and bool(command.sources) and command.separator == "|"
-
-
-def has_bad(check: Check, command: Command) -> bool:
-    """Return True if a command is one of the avoided ones."""
-    return any(matches(pattern, command) for pattern in check.bad)
-
-
-SHAPE = Shape(name="use-instead", order=85, read=read, judge=judge)
+SHAPE = Shape(name="use-instead", order=85, parse=parse, judge=judge_alternatives)

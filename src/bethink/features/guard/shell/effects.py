@@ -8,7 +8,7 @@ from bethink.features.guard.shell.records import Command, Redirect, Word
 
 
 @frozen
-class Place:
+class Scope:
     """The surroundings of a command: wrappers, redirects and what it reads."""
 
     wrappers: tuple[str, ...] = ()
@@ -51,22 +51,22 @@ def change_folder(folder: str | None, arguments: Sequence[Word]) -> str | None:
     return posixpath.normpath(posixpath.join(folder or "", targets[0].text)) if folder is not None else None
 
 
-def deeper(place: Place) -> Place:
+def deeper(scope: Scope) -> Scope:
     """Return the surroundings one level down."""
-    return surround(place)
+    return surround(scope)
 
 
 def surround(
-    place: Place,
+    scope: Scope,
     *,
     redirects: tuple[Redirect, ...] | None = None,
     assignments: tuple[tuple[str, str], ...] | None = None,
-) -> Place:
+) -> Scope:
     """Return the surroundings one level down, with other redirects or assignments."""
-    return Place(
-        wrappers=place.wrappers,
-        redirects=place.redirects if redirects is None else redirects,
-        assignments=place.assignments if assignments is None else assignments,
-        is_remote=place.is_remote,
-        depth=place.depth + 1,
+    return Scope(
+        wrappers=scope.wrappers,
+        redirects=scope.redirects if redirects is None else redirects,
+        assignments=scope.assignments if assignments is None else assignments,
+        is_remote=scope.is_remote,
+        depth=scope.depth + 1,
     )

@@ -47,13 +47,17 @@ def is_opaque(program: str, words: Sequence[Word]) -> bool:
 
 def _find(words: Sequence[Word]) -> Iterator[Inner]:
     index = 0
+    start = words[0].text if words and not words[0].text.startswith(("-", "(", "!")) else "."
     while index < len(words):
         index += 1
         if words[index - 1].text in _EXECUTES:
             end = index
             while end < len(words) and words[end].text not in (";", "+"):
                 end += 1
-            yield Inner(words=tuple(words[index:end]), wrapper=_WORDS)
+            # "{}" stands for files below the start: a rule about that folder must see it.
+            below = Word(text=f"{start.rstrip('/')}/*", is_literal=False)
+            inner = tuple(below if word.text == "{}" else word for word in words[index:end])
+            yield Inner(words=inner, wrapper=_WORDS)
             index = end
 
 
@@ -95,7 +99,7 @@ def _each_text(words: Sequence[Word]) -> Iterator[Inner]:
         takes_value = word.text in _TEXT_VALUES
 
 
-def _typed(words: Sequence[Word]) -> Iterator[Inner]:
+def _terminal_commands(words: Sequence[Word]) -> Iterator[Inner]:
     if words and words[0].text in ("send-keys", "send"):
         texts = [word for word in words[1:] if not word.text.startswith("-") and " " in word.text]
         yield from (Inner(text=word, wrapper=_WORDS) for word in texts[:1])
@@ -153,7 +157,7 @@ _SPECIAL: Mapping[str, Callable[[Sequence[Word]], Iterator[Inner]]] = {
     "git": _git,
     "hyperfine": _each_text,
     "concurrently": _each_text,
-    "tmux": _typed,
+    "tmux": _terminal_commands,
     **dict.fromkeys(("node", "perl", "ruby", "php", "deno"), embedded_commands),
     **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
     "python": _python,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from bethink.features.guard.shell.effects import Place, deeper, surround, visible_output
+from bethink.features.guard.shell.effects import Scope, deeper, surround, visible_output
 from bethink.features.guard.shell.records import Command, Redirect, Script, Word
 from bethink.features.guard.shell.runner import MAX_COMMANDS, MAX_DEPTH, Runner
 from bethink.features.guard.shell.words import expand_braces, text_of, word_of
@@ -42,7 +42,7 @@ def read_shell(text: str) -> Script:
         return Script(is_complete=False)
     reader = Reader()
     try:
-        reader.read_text(text, Place())
+        reader.read_text(text, Scope())
     except (RecursionError, ValueError, IndexError):
         reader.is_complete = False
     return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque), is_complete=reader.is_complete)
@@ -51,7 +51,7 @@ def read_shell(text: str) -> Script:
 class Reader(Runner):
     """Walks the tree of one text. Aliases, functions and variables of the text are followed."""
 
-    def read_text(self, text: str, place: Place) -> None:
+    def read_text(self, text: str, scope: Scope) -> None:
         """Read a nested shell text, such as the argument of `bash -c`."""
         self.texts += 1
         if self.texts > _MAX_TEXTS or len(text) > MAX_LENGTH:
@@ -60,14 +60,14 @@ class Reader(Runner):
         tree = _parser().parse(text.encode("utf-8", "replace"))
         if tree.root_node.has_error:
             self.is_complete = False
-        self.walk(tree.root_node, place)
+        self.walk(tree.root_node, scope)
 
-    def walk(self, node: "Node", place: Place) -> None:
+    def walk(self, node: "Node", scope: Scope) -> None:
         """Collect the commands of a node in the order in which the shell would run them."""
-        if place.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
+        if scope.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
             self.is_complete = False
             return
-        inside = deeper(place)
+        inside = deeper(scope)
         handler = _HANDLERS.get(node.type)
         if handler is not None:
             handler(self, node, inside)
@@ -79,13 +79,13 @@ class Reader(Runner):
             for child in node.children:
                 self.walk(child, inside)
 
-    def walk_list(self, nodes: Sequence["Node"], place: Place) -> None:
+    def walk_list(self, nodes: Sequence["Node"], scope: Scope) -> None:
         """Read statements one after another. Commands behind a plain `exit` do not run."""
         for node in nodes:
             if not node.is_named:
                 self.separator = node.type if node.type in (";", "&", "&&", "||") else (self.separator or ";")
                 continue
-            self.walk(node, place)
+            self.walk(node, scope)
             self.separator = ";"
             if node.type == "command" and text_of(node).split()[:1] == ["exit"]:
                 return
@@ -100,7 +100,7 @@ class Reader(Runner):
         start, separator = len(self.commands), self.separator
         stdin, sources = self.stdin, self.sources
         self.stdin, self.sources = None, ()
-        self.walk_list([child for child in node.children if child.is_named], Place(depth=5))
+        self.walk_list([child for child in node.children if child.is_named], Scope(depth=5))
         added = self.commands[start:]
         self.separator, self.stdin = separator, stdin
         self.sources = (*sources, *(command.program for command in added))
@@ -114,24 +114,24 @@ class Reader(Runner):
         return Word(text=output.rstrip("\n"))
 
     # Nodes ---------------------------------------------------------------------------------------------------------
-    def command(self, node: "Node", place: Place) -> None:
+    def command(self, node: "Node", scope: Scope) -> None:
         """Read a simple command with its assignments, arguments and redirects."""
         words: list[Word] = []
-        assignments = list(place.assignments)
+        assignments = list(scope.assignments)
         sources = self.sources
         for child in node.children:
             if child.type == "variable_assignment":
                 assignments.append(self.assignment(child))
             elif child.type in _REDIRECTS:
-                place = self.redirect(child, place)
+                scope = self.redirect(child, scope)
             elif child.type == "command_name" or child.type in _ARGUMENTS:
                 words.extend(self.split(child))
         words.extend(self.trailing)
         self.trailing = []
-        self.run(words, surround(place, assignments=tuple(assignments)))
+        self.run(words, surround(scope, assignments=tuple(assignments)))
         self.sources = sources
-        if not words and place.redirects:
-            self.emit(Command(program=":", redirects=place.redirects))
+        if not words and scope.redirects:
+            self.emit(Command(program=":", redirects=scope.redirects))
 
     def split(self, node: "Node") -> list[Word]:
         """Return the words of one node: unquoted variables and braces may give several."""
@@ -158,69 +158,69 @@ class Reader(Runner):
             self.variables[f"{key}[@]"] = Word(text="\0".join(item.text for item in items), is_literal=is_literal)
         return key, word.text
 
-    def plain_assignment(self, node: "Node", place: Place) -> None:
+    def plain_assignment(self, node: "Node", scope: Scope) -> None:
         """Read `A=b` without a command."""
-        del place
+        del scope
         sources = self.sources
         self.assignment(node)
         self.sources = sources
 
-    def redirect(self, node: "Node", place: Place) -> Place:
+    def redirect(self, node: "Node", scope: Scope) -> Scope:
         """Return the surroundings with a redirect or the text of a here-document."""
         if node.type == "herestring_redirect":
             word = word_of(node.children[-1], self)
             self.stdin = word.text if word.is_literal else None
-            return place
+            return scope
         if node.type == "heredoc_redirect":
             for child in node.children:
                 if child.type == "heredoc_body":
                     self.stdin = text_of(child)
                 elif child.type in _REDIRECTS:
-                    place = self.redirect(child, place)
-            return place
+                    scope = self.redirect(child, scope)
+            return scope
         operator = "".join(child.type for child in node.children if not child.is_named)
         target = node.child_by_field_name("destination")
         word = _GAP if target is None else word_of(target, self)
-        return surround(place, redirects=(*place.redirects, Redirect(operator=operator, target=word)))
+        return surround(scope, redirects=(*scope.redirects, Redirect(operator=operator, target=word)))
 
-    def redirected(self, node: "Node", place: Place) -> None:
+    def redirected_statement(self, node: "Node", scope: Scope) -> None:
         """Read a statement with redirects. A here-document also holds the rest of its first line."""
         body = node.child_by_field_name("body")
         outer = self.stdin
         start = len(self.commands)
         redirects = [child for child in node.children if child.type in _REDIRECTS]
         for child in redirects:
-            place = self.redirect(child, place)
+            scope = self.redirect(child, scope)
         if body is not None and body.type == "command" and _lone_dash(node, body):
             self.trailing = [Word(text="-")]
         if body is None:
-            self.emit(Command(program=":", redirects=place.redirects, stdin=self.stdin))
+            self.emit(Command(program=":", redirects=scope.redirects, stdin=self.stdin))
         else:
-            if body.type not in ("command", "list", "pipeline") and place.redirects:
-                self.emit(Command(program=":", redirects=place.redirects))
-            self.walk(body, place)
+            if body.type not in ("command", "list", "pipeline") and scope.redirects:
+                self.emit(Command(program=":", redirects=scope.redirects))
+            self.walk(body, scope)
         self.stdin = outer
         for child in redirects:
             if child.type == "heredoc_redirect":
-                self.heredoc_line(child, start, place)
+                self.heredoc_line(child, start, scope)
 
-    def heredoc_line(self, node: "Node", start: int, place: Place) -> None:
+    def heredoc_line(self, node: "Node", start: int, scope: Scope) -> None:
         """Read what stands behind `<<EOF` on its line: a pipe, or the next command of a list."""
         separator = ";"
         for child in node.children:
             if not child.is_named and child.type in ("&&", "||", ";", "&"):
                 separator = child.type
             elif child.type == "pipeline":
-                self.stages([item for item in child.children if item.is_named], start, place)
+                self.stages([item for item in child.children if item.is_named], start, scope)
             elif node.field_name_for_child(node.children.index(child)) == "right":
                 self.separator = separator
-                self.walk(child, Place(depth=place.depth))
+                self.walk(child, Scope(depth=scope.depth))
 
-    def pipeline(self, node: "Node", place: Place) -> None:
+    def pipeline(self, node: "Node", scope: Scope) -> None:
         """Read a pipeline: each stage knows the programs and the visible text in front of it."""
-        self.stages([child for child in node.children if child.is_named], None, place)
+        self.stages([child for child in node.children if child.is_named], None, scope)
 
-    def stages(self, nodes: Sequence["Node"], start: int | None, place: Place) -> None:
+    def stages(self, nodes: Sequence["Node"], start: int | None, scope: Scope) -> None:
         """Read the stages of a pipeline. `start` is the first command in front of it, if it began elsewhere."""
         outer, sources = self.stdin, self.sources
         first = len(self.commands) if start is None else start
@@ -230,10 +230,10 @@ class Reader(Runner):
                 self.sources = tuple(command.program for command in added)
                 self.stdin = visible_output(added[-1]) if added else None
                 self.separator = "|"
-            self.walk(node, place)
+            self.walk(node, scope)
         self.stdin, self.sources = outer, sources
 
-    def list_of(self, node: "Node", place: Place) -> None:
+    def list_of(self, node: "Node", scope: Scope) -> None:
         """Read `a && b` and `a || b`; leave out what a plain `true` or `false` skips."""
         for child in node.children:
             if not child.is_named:
@@ -241,9 +241,9 @@ class Reader(Runner):
                 if (text_of(node.children[0]).strip(), child.type) in (("false", "&&"), ("true", "||"), (":", "||")):
                     return
             else:
-                self.walk(child, place)
+                self.walk(child, scope)
 
-    def condition(self, node: "Node", place: Place) -> None:
+    def condition(self, node: "Node", scope: Scope) -> None:
         """Read `if`: a plain `false` as its condition skips the branch."""
         test = node.child_by_field_name("condition")
         is_false = test is not None and text_of(test) == "false"
@@ -252,9 +252,9 @@ class Reader(Runner):
                 continue
             if child.is_named:
                 self.separator = ";"
-                self.walk(child, place)
+                self.walk(child, scope)
 
-    def loop(self, node: "Node", place: Place) -> None:
+    def loop(self, node: "Node", scope: Scope) -> None:
         """Read a `for` loop once for each visible value."""
         name = node.child_by_field_name("variable")
         body = node.child_by_field_name("body")
@@ -265,27 +265,27 @@ class Reader(Runner):
         for value in values[:_MAX_VALUES] or [_GAP]:
             has_glob = value.is_literal and any(sign in value.text for sign in "*?[")
             self.variables[key] = value if not has_glob else Word(text=value.text, is_literal=False)
-            self.walk(body, place)
+            self.walk(body, scope)
 
-    def subshell(self, node: "Node", place: Place) -> None:
+    def subshell(self, node: "Node", scope: Scope) -> None:
         """Read `( … )`: its folder and variables end with it."""
         folder, variables = self.folder, dict(self.variables)
-        self.walk_list(node.children, place)
+        self.walk_list(node.children, scope)
         self.folder, self.variables = folder, variables
 
-    def function(self, node: "Node", place: Place) -> None:
+    def function(self, node: "Node", scope: Scope) -> None:
         """Record a function; its commands run only where it is called."""
-        del place
+        del scope
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
         if name is not None and body is not None:
             self.functions[text_of(name)] = body
 
-    def declaration(self, node: "Node", place: Place) -> None:
+    def declaration(self, node: "Node", scope: Scope) -> None:
         """Read `export A=b` and its kin."""
         for child in node.children:
             if child.type == "variable_assignment":
-                self.plain_assignment(child, place)
+                self.plain_assignment(child, scope)
             elif child.type in _ARGUMENTS:
                 word_of(child, self)
 
@@ -299,9 +299,9 @@ def _lone_dash(node: "Node", body: "Node") -> bool:
 
 
 _SPLATS = {'"$@"': "@", "$@": "@", "$*": "@", '"$*"': "@"}
-_HANDLERS: Mapping[str, Callable[[Reader, "Node", Place], None]] = {
+_HANDLERS: Mapping[str, Callable[[Reader, "Node", Scope], None]] = {
     "command": Reader.command,
-    "redirected_statement": Reader.redirected,
+    "redirected_statement": Reader.redirected_statement,
     "pipeline": Reader.pipeline,
     "list": Reader.list_of,
     "if_statement": Reader.condition,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bethink.features.guard.shell.effects import Place, base_name, change_folder, visible_output
+from bethink.features.guard.shell.effects import Scope, base_name, change_folder, visible_output
 from bethink.features.guard.shell.nested import is_opaque, nested_commands
 from bethink.features.guard.shell.records import Command, Word
 from bethink.features.guard.shell.wrappers import Inner
@@ -35,56 +35,56 @@ class Runner:
         self.trailing: list[Word] = []
         self.texts = 0
 
-    def read_text(self, text: str, place: Place) -> None:
+    def read_text(self, text: str, scope: Scope) -> None:
         """Read a nested shell text, such as the argument of `bash -c`."""
         raise NotImplementedError
 
-    def walk(self, node: "Node", place: Place) -> None:
+    def walk(self, node: "Node", scope: Scope) -> None:
         """Collect the commands of a node in the order in which the shell would run them."""
         raise NotImplementedError
 
-    def run(self, words: Sequence[Word], place: Place) -> None:
+    def run(self, words: Sequence[Word], scope: Scope) -> None:
         """Record a command, and the commands that it runs in turn."""
         if not words:
             return
-        if place.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
+        if scope.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
             self.is_complete = False
             return
         head, arguments = words[0], tuple(words[1:])
         if not head.is_literal or not head.text:
             self.opaque.append("a variable")
-            self.emit(self.simple("", arguments, place))
+            self.emit(self.simple("", arguments, scope))
             return
         if head.text in self.functions:
-            self.call(head.text, arguments, place)
+            self.call(head.text, arguments, scope)
         elif head.text in self.aliases:
-            self.expand(head.text, arguments, place)
+            self.expand(head.text, arguments, scope)
         else:
-            self.program(head.text, arguments, place)
+            self.program(head.text, arguments, scope)
 
-    def program(self, name: str, arguments: tuple[Word, ...], place: Place) -> None:
+    def program(self, name: str, arguments: tuple[Word, ...], scope: Scope) -> None:
         """Record the call of a program, and what it changes for the commands behind it."""
         program = base_name(name)
-        self.emit(self.simple(program, arguments, place))
+        self.emit(self.simple(program, arguments, scope))
         if program == "cd":
             self.folder = change_folder(self.folder, arguments)
         elif program == "alias":
             pairs = [word.text.partition("=") for word in arguments if "=" in word.text]
             self.aliases.update({alias: value for alias, _, value in pairs})
         elif is_opaque(program, arguments) or ("/" in name and name in self.files):
-            self.script(name if name in self.files else arguments[0].text if arguments else name, program, place)
+            self.script(name if name in self.files else arguments[0].text if arguments else name, program, scope)
         for inner in nested_commands(program, arguments):
-            self.enter(program, inner, place)
-        self.read_input(program, arguments, place)
+            self.enter(program, inner, scope)
+        self.read_input(program, arguments, scope)
 
-    def enter(self, program: str, inner: Inner, place: Place) -> None:
+    def enter(self, program: str, inner: Inner, scope: Scope) -> None:
         """Read the command inside a wrapper."""
-        inside = Place(
-            wrappers=(*place.wrappers, program),
-            redirects=place.redirects,
-            assignments=place.assignments,
-            is_remote=place.is_remote or inner.wrapper.is_remote,
-            depth=place.depth + 2,
+        inside = Scope(
+            wrappers=(*scope.wrappers, program),
+            redirects=scope.redirects,
+            assignments=scope.assignments,
+            is_remote=scope.is_remote or inner.wrapper.is_remote,
+            depth=scope.depth + 2,
         )
         if inner.text is not None:
             if not inner.text.is_literal:
@@ -95,7 +95,7 @@ class Runner:
         else:
             self.run(inner.words, inside)
 
-    def read_input(self, program: str, arguments: tuple[Word, ...], place: Place) -> None:
+    def read_input(self, program: str, arguments: tuple[Word, ...], scope: Scope) -> None:
         """Read the text on the standard input of a shell."""
         is_shell = program in _SHELLS and all(word.text.startswith("-") for word in arguments)
         is_shell = is_shell or (program in ("at", "batch") and self.stdin is not None)
@@ -105,17 +105,17 @@ class Runner:
             self.opaque.extend([program] if self.sources else [])
             return
         text, self.stdin = self.stdin, None
-        self.read_text(text, Place(wrappers=(*place.wrappers, program), depth=place.depth + 2))
+        self.read_text(text, Scope(wrappers=(*scope.wrappers, program), depth=scope.depth + 2))
 
-    def script(self, path: str, program: str, place: Place) -> None:
+    def script(self, path: str, program: str, scope: Scope) -> None:
         """Read a script that the same text wrote, or note that its commands are hidden."""
         content = self.files.pop(path.removeprefix("./"), None) or self.files.pop(path, None)
         if content is None:
             self.opaque.append(program)
         else:
-            self.read_text(content, place)
+            self.read_text(content, scope)
 
-    def call(self, name: str, arguments: tuple[Word, ...], place: Place) -> None:
+    def call(self, name: str, arguments: tuple[Word, ...], scope: Scope) -> None:
         """Read the body of a function with its arguments."""
         body = self.functions.pop(name)  # A function that calls itself must not be read for ever.
         variables = dict(self.variables)
@@ -123,34 +123,34 @@ class Runner:
             self.variables[str(index)] = word
         is_literal = all(word.is_literal for word in arguments)
         self.variables["@"] = Word(text="\0".join(word.text for word in arguments), is_literal=is_literal)
-        self.walk(body, place)
+        self.walk(body, scope)
         self.variables = variables
         self.functions[name] = body
 
-    def expand(self, name: str, arguments: tuple[Word, ...], place: Place) -> None:
+    def expand(self, name: str, arguments: tuple[Word, ...], scope: Scope) -> None:
         """Read the command behind an alias."""
         value = self.aliases.pop(name)
         words = value.split()
         is_plain = words and not any(sign in value for sign in "'\"|;&$()<>`")
         if is_plain:
-            self.run([*(Word(text=word) for word in words), *arguments], place)
+            self.run([*(Word(text=word) for word in words), *arguments], scope)
         else:
-            self.read_text(" ".join((value, *(word.text for word in arguments))), place)
+            self.read_text(" ".join((value, *(word.text for word in arguments))), scope)
         self.aliases[name] = value
 
-    def simple(self, program: str, arguments: tuple[Word, ...], place: Place) -> Command:
+    def simple(self, program: str, arguments: tuple[Word, ...], scope: Scope) -> Command:
         """Return a simple command in its surroundings."""
         return Command(
             program=program,
             arguments=arguments,
-            redirects=place.redirects,
-            assignments=place.assignments,
+            redirects=scope.redirects,
+            assignments=scope.assignments,
             stdin=self.stdin,
             sources=self.sources,
-            wrappers=place.wrappers,
+            wrappers=scope.wrappers,
             separator=self.separator,
             folder=self.folder,
-            is_remote=place.is_remote,
+            is_remote=scope.is_remote,
         )
 
     def emit(self, command: Command) -> None:
