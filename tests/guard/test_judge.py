@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.guard import figures, judge, read
-from bethink.features.guard.check import Check, Statement, Verdict, explain, statement_from
+from bethink.features.guard.check import GuardCheck, GuardVerdict, UserStatement, explain, statement_from
 from bethink.features.guard.events import read_event
 from bethink.features.guard.judge import judge_case, judge_event
 from bethink.features.guard.read import read_statement
 from bethink.features.guard.shapes import all_shapes
-from bethink.features.guard.state import MAX_EVENTS, Session
+from bethink.features.guard.state import MAX_EVENTS, AgentSession
 
 _DATA = Path(__file__).parent / "data"
 _RULE = {"id": "r1", "who": "user", "lang": "en", "project": None, "at": "2026-05-01T08:00:00Z"}
@@ -53,14 +53,14 @@ def test_no_statement_binds_that_should_not(name: str) -> None:
 def test_verdict_names_rule_date_match_and_alternative() -> None:
     verdict, message = judge_case(_case("Use podman, not docker.", _bash("sudo docker ps")))
 
-    assert verdict == Verdict(result="breached", matched="docker ps", instead="podman")
+    assert verdict == GuardVerdict(result="breached", matched="docker ps", instead="podman")
     assert message == 'Your rule since 2026-05-01: "Use podman, not docker." Matched: docker ps. Instead: podman.'
 
 
 def test_rule_of_a_team_is_called_the_team_s() -> None:
-    check = Check(shape="limit", statement=Statement(who="team", text="x"))
+    check = GuardCheck(shape="limit", statement=UserStatement(who="team", text="x"))
 
-    assert explain(check, Verdict(result="obeyed")).startswith("Your team's rule since unknown date")
+    assert explain(check, GuardVerdict(result="obeyed")).startswith("Your team's rule since unknown date")
 
 
 def test_statement_of_a_tool_never_binds() -> None:
@@ -148,7 +148,7 @@ def test_one_off_rule_with_a_date_ends_on_it() -> None:
 
 
 def test_session_is_built_event_by_event() -> None:
-    session = Session()
+    session = AgentSession()
     check = read_statement(statement_from({**_RULE, "text": "Run the tests ahead of every commit."})).check
     commit = read_event(_bash("git commit -m x"))
     assert check is not None
@@ -159,7 +159,7 @@ def test_session_is_built_event_by_event() -> None:
 
 
 def test_session_is_bounded() -> None:
-    session = Session(_bash("ls", "PostToolUse") for _ in range(MAX_EVENTS + 10))
+    session = AgentSession(_bash("ls", "PostToolUse") for _ in range(MAX_EVENTS + 10))
 
     assert len(session.events) == MAX_EVENTS
 

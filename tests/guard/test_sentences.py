@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bethink.features.guard.check import Check, CommandPattern, Statement
+from bethink.features.guard.check import CommandPattern, GuardCheck, UserStatement
 from bethink.features.guard.read import read_statement
 from bethink.features.guard.sentences.binding import binding_of, end_of
 from bethink.features.guard.sentences.mentions import find_mentions
@@ -15,11 +15,11 @@ _LINES = (_DATA / "statements.txt").read_text(encoding="utf-8").splitlines()
 _BINDINGS = (_DATA / "bindings.txt").read_text(encoding="utf-8").splitlines()
 
 
-def _statement(text: str, **fields: str) -> Statement:
-    return Statement(id="s", who=fields.pop("who", "user"), text=text, at=fields.pop("at", "2026-05-01T08:00:00Z"))
+def _statement(text: str, **fields: str) -> UserStatement:
+    return UserStatement(id="s", who=fields.pop("who", "user"), text=text, at=fields.pop("at", "2026-05-01T08:00:00Z"))
 
 
-def _check(text: str) -> Check:
+def _check(text: str) -> GuardCheck:
     check = read_statement(_statement(text)).check
     assert check is not None
     return check

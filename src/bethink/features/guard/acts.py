@@ -8,7 +8,7 @@ from bethink.base.frozen import frozen
 from bethink.features.guard.check import CommandPattern
 from bethink.features.guard.commands import flags_of, has_flag, is_help, matches_any, positionals, subcommand
 from bethink.features.guard.sentences.mentions import pattern_of
-from bethink.features.guard.shell import Command
+from bethink.features.guard.shell import ShellCommand
 from bethink.features.guard.tables import word_set
 
 
@@ -18,7 +18,7 @@ class Act:
 
     words: str
     commands: tuple[CommandPattern, ...] = ()
-    test: Callable[[Command], bool] | None = None
+    test: Callable[[ShellCommand], bool] | None = None
     """Tests what a list of commands cannot say."""
 
 
@@ -29,26 +29,26 @@ def _commands(text: str) -> tuple[CommandPattern, ...]:
 _DRY = ("--dry-run", "--dryrun")
 
 
-def _is_push(command: Command) -> bool:
+def _is_push(command: ShellCommand) -> bool:
     if command.program != "git" or subcommand(command) != "push":
         return False
     return not has_flag(command, _DRY)
 
 
-def _is_commit(command: Command) -> bool:
+def _is_commit(command: ShellCommand) -> bool:
     if command.program not in ("git", "gk") or subcommand(command) != "commit":
         return False
     return not has_flag(command, _DRY)
 
 
-def _is_force_push(command: Command) -> bool:
+def _is_force_push(command: ShellCommand) -> bool:
     if not _is_push(command):
         return False
     forced = has_flag(command, ("--force", "--force-with-lease", "--force-if-includes", "--mirror"))
     return forced or any(word.startswith("+") and len(word) > 1 for word in positionals(command)[1:])
 
 
-def _is_delete(command: Command) -> bool:
+def _is_delete(command: ShellCommand) -> bool:
     program = command.program
     if program in ("rm", "rmdir", "unlink", "shred", "srm", "trash", "trash-put", "rimraf", "del", "rd"):
         return True
@@ -58,7 +58,7 @@ def _is_delete(command: Command) -> bool:
     return program in ("find", "gfind") and "-delete" in command.texts
 
 
-def _adds_dependency(command: Command) -> bool:
+def _adds_dependency(command: ShellCommand) -> bool:
     words = [word for word in positionals(command) if word]
     manager = _ADDING.get(command.program)
     if manager is None or not words or words[0] not in manager:
@@ -83,12 +83,12 @@ _ADDING: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 
 
-def _is_uv_pip(command: Command) -> bool:
+def _is_uv_pip(command: ShellCommand) -> bool:
     words = positionals(command)
     return command.program == "uv" and words[:2] == ["pip", "install"] and len(words) > 2
 
 
-def _runs_tests(command: Command) -> bool:
+def _runs_tests(command: ShellCommand) -> bool:
     words = positionals(command)
     flags = command.texts
     if any(
@@ -114,11 +114,11 @@ _TESTERS = word_set(
 _SCRIPTED = word_set("npm pnpm yarn bun make gmake just task rake mage composer nx turbo deno invoke inv hatch")
 
 
-def _is_pull_rebase(command: Command) -> bool:
+def _is_pull_rebase(command: ShellCommand) -> bool:
     return command.program == "git" and subcommand(command) == "pull" and has_flag(command, ("--rebase",))
 
 
-def _is_remote_branch_deletion(command: Command) -> bool:
+def _is_remote_branch_deletion(command: ShellCommand) -> bool:
     if not _is_push(command):
         return False
     return has_flag(command, ("--delete",)) or any(word.startswith(":") for word in positionals(command)[1:])
@@ -227,7 +227,7 @@ def find_acts(text: str) -> tuple[tuple[str, int], ...]:
     return tuple((name, end) for _, end, name in sorted(matches, key=lambda item: item[0]))
 
 
-def performs(name: str, command: Command) -> bool:
+def performs(name: str, command: ShellCommand) -> bool:
     """Return True if a command performs an act. `command:X` is the act of running the command X."""
     if is_help(command):
         return False

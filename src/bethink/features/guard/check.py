@@ -10,7 +10,7 @@ STANDING, ONCE, WITHDRAWS, NONE = "standing", "once", "withdraws", "none"
 
 
 @frozen
-class Statement:
+class UserStatement:
     """A message, or a sentence of one, that may contain an instruction."""
 
     id: str = ""
@@ -29,11 +29,11 @@ class Statement:
         return self.who in ("user", "team")
 
 
-def statement_from(values: Mapping[str, Any]) -> Statement:
+def statement_from(values: Mapping[str, Any]) -> UserStatement:
     """Return the statement of a JSON object. Missing and malformed fields become empty."""
     texts = {name: value for name in ("id", "who", "text", "lang", "at") if isinstance(value := values.get(name), str)}
     project = values.get("project")
-    return Statement(**texts, project=project if isinstance(project, str) else None)
+    return UserStatement(**texts, project=project if isinstance(project, str) else None)
 
 
 @frozen
@@ -49,12 +49,12 @@ class CommandPattern:
 
 
 @frozen
-class Check:
+class GuardCheck:
     """One instruction as data. Each shape reads the fields that it needs and leaves the others empty."""
 
     shape: str
     binds: str = STANDING
-    statement: Statement = Statement()
+    statement: UserStatement = UserStatement()
     until: str = ""
     """Last moment of a one-off instruction with an end, in ISO 8601."""
     good: tuple[CommandPattern, ...] = ()
@@ -92,11 +92,11 @@ class Check:
 
 
 @frozen
-class Reading:
+class StatementReading:
     """The result of reading a statement: how it binds, and its check if it has one."""
 
     binds: str
-    check: Check | None = None
+    check: GuardCheck | None = None
     reason: str = ""
 
     @property
@@ -106,7 +106,7 @@ class Reading:
 
 
 @frozen
-class Verdict:
+class GuardVerdict:
     """Whether an event keeps a check, with the words that decided it."""
 
     result: str
@@ -116,7 +116,7 @@ class Verdict:
     """Suggested alternative; empty if the rule names none."""
 
 
-def explain(check: Check, verdict: Verdict) -> str:
+def explain(check: GuardCheck, verdict: GuardVerdict) -> str:
     """Return the message for people: the rule, its date, the words that matched, and the alternative."""
     date = check.since[:10] or "unknown date"
     person = "Your team's rule" if check.statement.who == "team" else "Your rule"

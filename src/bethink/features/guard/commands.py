@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from bethink.features.guard.check import CommandPattern
-from bethink.features.guard.shell import Command
+from bethink.features.guard.shell import ShellCommand
 from bethink.features.guard.tables import word_set
 
 _GLOBAL_VALUES: Mapping[str, frozenset[str]] = {
@@ -83,14 +83,14 @@ _MIXED_LONG = word_set("go terraform tofu find java javac gcc clang ffmpeg opens
 """Programs whose long flags start with one dash."""
 
 
-def matches(pattern: CommandPattern, command: Command) -> bool:
+def matches(pattern: CommandPattern, command: ShellCommand) -> bool:
     """Return True if a command belongs to a family: same program, subcommand, and all flags."""
     if command.program != pattern.program and not _is_versioned(command.program, pattern.program):
         return False
     return has_words(pattern, command) and all(_has_named_flag(command, flag) for flag in pattern.flags)
 
 
-def _has_named_flag(command: Command, flag: str) -> bool:
+def _has_named_flag(command: ShellCommand, flag: str) -> bool:
     """Return True if a command has a flag; `-rf` stands for `-r` and `-f` in any form."""
     is_cluster = len(flag) > 2 and flag[0] == "-" and flag[1:].isalpha() and command.program not in _MIXED_LONG
     if is_cluster:
@@ -98,12 +98,12 @@ def _has_named_flag(command: Command, flag: str) -> bool:
     return has_flag(command, (flag,))
 
 
-def matches_any(patterns: Iterable[CommandPattern], command: Command) -> CommandPattern | None:
+def matches_any(patterns: Iterable[CommandPattern], command: ShellCommand) -> CommandPattern | None:
     """Return the first family that a command belongs to."""
     return next((pattern for pattern in patterns if matches(pattern, command)), None)
 
 
-def is_help(command: Command) -> bool:
+def is_help(command: ShellCommand) -> bool:
     """Return True if the command only prints help or a version."""
     texts = command.texts
     return any(text in ("--help", "--version") for text in texts) or texts in (
@@ -114,7 +114,7 @@ def is_help(command: Command) -> bool:
     )
 
 
-def positionals(command: Command) -> list[str]:
+def positionals(command: ShellCommand) -> list[str]:
     """Return the arguments that are neither options nor values of global options and texts."""
     values = _GLOBAL_VALUES.get(command.program, frozenset[str]())
     result: list[str] = []
@@ -132,13 +132,13 @@ def positionals(command: Command) -> list[str]:
     return result
 
 
-def subcommand(command: Command) -> str:
+def subcommand(command: ShellCommand) -> str:
     """Return the first word behind the global options, such as `push` of `git -C x push`."""
     words = positionals(command)
     return words[0] if words else ""
 
 
-def has_words(pattern: CommandPattern, command: Command) -> bool:
+def has_words(pattern: CommandPattern, command: ShellCommand) -> bool:
     """Return True if the subcommand words of a family come first."""
     words = positionals(command)
     if len(words) < len(pattern.words):
@@ -150,7 +150,7 @@ def has_words(pattern: CommandPattern, command: Command) -> bool:
     return True
 
 
-def flags_of(command: Command) -> list[str]:
+def flags_of(command: ShellCommand) -> list[str]:
     """Return the flags of a command, with single letters in their long form and without values of text options."""
     first = subcommand(command)
     short = _SHORT.get((command.program, first)) or _SHORT.get((command.program, "")) or {}
@@ -173,7 +173,7 @@ def flags_of(command: Command) -> list[str]:
     return result
 
 
-def has_flag(command: Command, names: Iterable[str]) -> bool:
+def has_flag(command: ShellCommand, names: Iterable[str]) -> bool:
     """Return True if a command has one of the flags, in its short, long or `--flag=value` form."""
     first = subcommand(command)
     short = _SHORT.get((command.program, first)) or _SHORT.get((command.program, "")) or {}
@@ -181,7 +181,7 @@ def has_flag(command: Command, names: Iterable[str]) -> bool:
     return any(flag.split("=", 1)[0] in expected for flag in flags_of(command))
 
 
-def flag_value(command: Command, name: str) -> str | None:
+def flag_value(command: ShellCommand, name: str) -> str | None:
     """Return the value of a flag, or None if the flag is missing."""
     texts = command.texts
     short = _SHORT.get((command.program, subcommand(command))) or _SHORT.get((command.program, "")) or {}

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from bethink.base.frozen import frozen
-from bethink.features.guard.files import FileChange, command_changes, edit_changes, relative_path
+from bethink.features.guard.files import ChangedFile, command_changes, edit_changes, relative_path
 from bethink.features.guard.shell import Script, read_shell
 from bethink.features.guard.tables import word_set
 
@@ -26,7 +26,7 @@ _PASSED = re.compile(
 
 
 @frozen
-class Event:
+class AgentEvent:
     """One hook input. Paths are relative to the working folder, or absolute outside of it."""
 
     kind: str
@@ -34,7 +34,7 @@ class Event:
     """True for a tool call that has ended."""
     tool: str = ""
     script: Script = Script()
-    changes: tuple[FileChange, ...] = ()
+    changes: tuple[ChangedFile, ...] = ()
     reads: tuple[str, ...] = ()
     text: str = ""
     """The prompt or the answer."""
@@ -44,16 +44,16 @@ class Event:
     cwd: str = ""
 
 
-def read_event(hook_input: Mapping[str, Any]) -> Event:
+def read_event(hook_input: Mapping[str, Any]) -> AgentEvent:
     """Return a hook input as an event. Malformed input gives an event of the kind `other`."""
     name = str(hook_input.get("hook_event_name", ""))
     cwd = _string(hook_input.get("cwd"))
     if name == "UserPromptSubmit":
-        return Event(kind=PROMPT, text=_string(hook_input.get("prompt")), cwd=cwd)
+        return AgentEvent(kind=PROMPT, text=_string(hook_input.get("prompt")), cwd=cwd)
     if name in ("Stop", "SubagentStop"):
-        return Event(kind=ANSWER, text=_string(hook_input.get("last_assistant_message")), cwd=cwd)
+        return AgentEvent(kind=ANSWER, text=_string(hook_input.get("last_assistant_message")), cwd=cwd)
     if name not in ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"):
-        return Event(kind=OTHER, cwd=cwd)
+        return AgentEvent(kind=OTHER, cwd=cwd)
     tool = _string(hook_input.get("tool_name"))
     raw = hook_input.get("tool_input")
     values: Mapping[str, Any] = cast("Mapping[str, Any]", raw) if isinstance(raw, dict) else {}
@@ -66,15 +66,15 @@ def read_event(hook_input: Mapping[str, Any]) -> Event:
         changes = tuple(_relative(change, cwd) for change in edit_changes(tool, dict(texts)))
         if tool == "MultiEdit":
             changes = tuple(_relative(change, cwd) for change in edit_changes(tool, values))
-        return Event(kind=CHANGE, tool=tool, changes=changes, succeeded=succeeded, is_after=is_after, cwd=cwd)
+        return AgentEvent(kind=CHANGE, tool=tool, changes=changes, succeeded=succeeded, is_after=is_after, cwd=cwd)
     path = dict(texts).get("file_path") or ""
     reads = (relative_path(path, cwd),) if tool in ("Read", "NotebookRead", "View") and path else ()
-    return Event(kind=TOOL, tool=tool, reads=reads, values=texts, succeeded=succeeded, is_after=is_after, cwd=cwd)
+    return AgentEvent(kind=TOOL, tool=tool, reads=reads, values=texts, succeeded=succeeded, is_after=is_after, cwd=cwd)
 
 
-def _command_event(text: str, cwd: str, *, succeeded: bool | None, is_after: bool) -> Event:
+def _command_event(text: str, cwd: str, *, succeeded: bool | None, is_after: bool) -> AgentEvent:
     script, changes, reads = _read_command(text, cwd)
-    return Event(
+    return AgentEvent(
         kind=COMMAND,
         tool="Bash",
         script=script,
@@ -87,9 +87,9 @@ def _command_event(text: str, cwd: str, *, succeeded: bool | None, is_after: boo
 
 
 @lru_cache(maxsize=512)
-def _read_command(text: str, cwd: str) -> tuple[Script, tuple[FileChange, ...], tuple[str, ...]]:
+def _read_command(text: str, cwd: str) -> tuple[Script, tuple[ChangedFile, ...], tuple[str, ...]]:
     script = read_shell(text)
-    changes: list[FileChange] = []
+    changes: list[ChangedFile] = []
     reads: list[str] = []
     for command in script.commands:
         for change in command_changes(command):
@@ -107,8 +107,8 @@ def _command_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _relative(change: FileChange, cwd: str, folder: str | None = "") -> FileChange:
-    return FileChange(
+def _relative(change: ChangedFile, cwd: str, folder: str | None = "") -> ChangedFile:
+    return ChangedFile(
         path=relative_path(change.path, cwd, folder),
         kind=change.kind,
         added=change.added,

@@ -8,7 +8,7 @@ from typing import cast
 
 from bethink.base.frozen import frozen
 from bethink.features.guard.commands import has_flag, positionals
-from bethink.features.guard.shell import Command
+from bethink.features.guard.shell import ShellCommand
 from bethink.features.guard.shell.effects import visible_output
 
 _SAMPLES = (".example", ".sample", ".template", ".dist", ".tmpl", ".defaults")
@@ -17,7 +17,7 @@ _PATCH_MOVE = "*** Move to: "
 
 
 @frozen
-class FileChange:
+class ChangedFile:
     """One changed file with its added and removed lines, as far as the event shows them."""
 
     path: str
@@ -62,7 +62,7 @@ def _is_dotfile_variant(parts: Sequence[str], expected: str) -> bool:
     return not parts[-1].endswith(_SAMPLES)
 
 
-def edit_changes(tool: str, values: Mapping[str, object]) -> list[FileChange]:
+def edit_changes(tool: str, values: Mapping[str, object]) -> list[ChangedFile]:
     """Return the changes of an edit tool's input."""
     path = _text(values, "file_path") or _text(values, "notebook_path") or _text(values, "path")
     if tool == "apply_patch":
@@ -70,14 +70,16 @@ def edit_changes(tool: str, values: Mapping[str, object]) -> list[FileChange]:
     if not path:
         return []
     if tool == "Write":
-        return [FileChange(path=path, kind="add", added=tuple(_text(values, "content").splitlines()), is_complete=True)]
+        return [
+            ChangedFile(path=path, kind="add", added=tuple(_text(values, "content").splitlines()), is_complete=True)
+        ]
     if tool == "MultiEdit":
         edits = values.get("edits")
         items = cast("list[object]", edits) if isinstance(edits, list) else []
         pairs = [cast("Mapping[str, object]", item) for item in items if isinstance(item, dict)]
         return [_edit(path, _text(pair, "old_string"), _text(pair, "new_string")) for pair in pairs]
     if tool == "NotebookEdit":
-        return [FileChange(path=path, added=tuple(_text(values, "new_source").splitlines()))]
+        return [ChangedFile(path=path, added=tuple(_text(values, "new_source").splitlines()))]
     return [_edit(path, _text(values, "old_string"), _text(values, "new_string"))]
 
 
@@ -86,23 +88,23 @@ def _text(values: Mapping[str, object], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _edit(path: str, old: str, new: str) -> FileChange:
+def _edit(path: str, old: str, new: str) -> ChangedFile:
     before, after = old.splitlines(), new.splitlines()
     unchanged, remaining = set(before), set(after)
     added = tuple(line for line in after if line not in unchanged)
-    return FileChange(path=path, added=added, removed=tuple(line for line in before if line not in remaining))
+    return ChangedFile(path=path, added=added, removed=tuple(line for line in before if line not in remaining))
 
 
-def parse_patch(text: str) -> list[FileChange]:
+def parse_patch(text: str) -> list[ChangedFile]:
     """Return the changes of a patch in the format of `apply_patch`."""
-    changes: list[FileChange] = []
+    changes: list[ChangedFile] = []
     path, kind = "", ""
     added, removed = list[str](), list[str]()
 
     def finish() -> None:
         if path:
             changes.append(
-                FileChange(path=path, kind=kind, added=tuple(added), removed=tuple(removed), is_complete=kind == "add")
+                ChangedFile(path=path, kind=kind, added=tuple(added), removed=tuple(removed), is_complete=kind == "add")
             )
 
     for line in text.splitlines():
@@ -111,7 +113,7 @@ def parse_patch(text: str) -> list[FileChange]:
             path, kind = match[2].strip(), {"Add": "add", "Update": "edit", "Delete": "delete"}[match[1]]
             added, removed = [], []
         elif line.startswith(_PATCH_MOVE):
-            changes.append(FileChange(path=line.removeprefix(_PATCH_MOVE).strip(), kind="move"))
+            changes.append(ChangedFile(path=line.removeprefix(_PATCH_MOVE).strip(), kind="move"))
         elif line.startswith("+"):
             added.append(line[1:])
         elif line.startswith("-"):
@@ -120,7 +122,7 @@ def parse_patch(text: str) -> list[FileChange]:
     return changes
 
 
-def command_changes(command: Command) -> Iterator[FileChange]:
+def command_changes(command: ShellCommand) -> Iterator[ChangedFile]:
     """Yield the files that a shell command writes, moves or deletes."""
     output = visible_output(command)
     for redirect in command.redirects:
@@ -128,7 +130,7 @@ def command_changes(command: Command) -> Iterator[FileChange]:
         if redirect.is_write and path and not path.startswith("/dev/") and not path.isdigit():
             is_append = ">>" in redirect.operator
             lines = tuple((output or "").splitlines())
-            yield FileChange(
+            yield ChangedFile(
                 path=path,
                 kind="edit" if is_append else "add",
                 added=lines,
@@ -139,45 +141,45 @@ def command_changes(command: Command) -> Iterator[FileChange]:
         yield from writer(command)
 
 
-def _changes(kind: str, names: Sequence[str]) -> Iterator[FileChange]:
+def _changes(kind: str, names: Sequence[str]) -> Iterator[ChangedFile]:
     for name in names:
         if name:
-            yield FileChange(path=name, kind=kind)
+            yield ChangedFile(path=name, kind=kind)
 
 
-def _copies(command: Command) -> Iterator[FileChange]:
+def _copies(command: ShellCommand) -> Iterator[ChangedFile]:
     words = positionals(command)
     texts = command.texts
     if "-t" in texts and texts.index("-t") + 1 < len(texts):
-        yield FileChange(path=texts[texts.index("-t") + 1], kind="add")
+        yield ChangedFile(path=texts[texts.index("-t") + 1], kind="add")
     elif len(words) > 1:
         target = words[-1]
         source = posixpath.basename(words[0].rstrip("/"))
-        yield FileChange(path=posixpath.join(target, source) if target.endswith("/") else target, kind="add")
+        yield ChangedFile(path=posixpath.join(target, source) if target.endswith("/") else target, kind="add")
 
 
-def _moves(command: Command) -> Iterator[FileChange]:
+def _moves(command: ShellCommand) -> Iterator[ChangedFile]:
     words = positionals(command)
     yield from _changes("move", words[:-1])
     yield from _copies(command)
 
 
-def _deletes(command: Command) -> Iterator[FileChange]:
+def _deletes(command: ShellCommand) -> Iterator[ChangedFile]:
     yield from _changes("delete", positionals(command))
 
 
-def _touches(command: Command) -> Iterator[FileChange]:
+def _touches(command: ShellCommand) -> Iterator[ChangedFile]:
     yield from _changes("edit", [word for word in positionals(command) if not word.replace("K", "").isdigit()])
 
 
-def _tees(command: Command) -> Iterator[FileChange]:
+def _tees(command: ShellCommand) -> Iterator[ChangedFile]:
     lines = tuple((command.stdin or "").splitlines())
     is_append = has_flag(command, ("-a", "--append"))
     for name in positionals(command):
-        yield FileChange(path=name, kind="edit" if is_append else "add", added=lines)
+        yield ChangedFile(path=name, kind="edit" if is_append else "add", added=lines)
 
 
-def _in_place(command: Command) -> Iterator[FileChange]:
+def _in_place(command: ShellCommand) -> Iterator[ChangedFile]:
     texts = command.texts
     is_edit = any(text.startswith(("-i", "--in-place", "-pi", "-ni")) or text == "inplace" for text in texts)
     if not is_edit:
@@ -197,7 +199,7 @@ def _in_place(command: Command) -> Iterator[FileChange]:
     yield from _changes("edit", words if has_script else words[1:])
 
 
-def _git(command: Command) -> Iterator[FileChange]:
+def _git(command: ShellCommand) -> Iterator[ChangedFile]:
     words = positionals(command)
     if words[:1] == ["mv"]:
         yield from _changes("move", words[1:])
@@ -205,7 +207,7 @@ def _git(command: Command) -> Iterator[FileChange]:
         yield from _changes("delete", words[1:])
 
 
-def _finds(command: Command) -> Iterator[FileChange]:
+def _finds(command: ShellCommand) -> Iterator[ChangedFile]:
     texts = command.texts
     start = list[str]()
     for text in texts:
@@ -216,24 +218,24 @@ def _finds(command: Command) -> Iterator[FileChange]:
         yield from _changes("delete", start)
 
 
-def _options(*names: str) -> Callable[[Command], Iterator[FileChange]]:
-    def write(command: Command) -> Iterator[FileChange]:
+def _options(*names: str) -> Callable[[ShellCommand], Iterator[ChangedFile]]:
+    def write(command: ShellCommand) -> Iterator[ChangedFile]:
         texts = command.texts
         for index, text in enumerate(texts):
             head, separator, value = text.partition("=")
             if head in names and separator:
-                yield FileChange(path=value, kind="add")
+                yield ChangedFile(path=value, kind="add")
             elif text in names and index + 1 < len(texts):
-                yield FileChange(path=texts[index + 1], kind="add")
+                yield ChangedFile(path=texts[index + 1], kind="add")
 
     return write
 
 
-def _patches(command: Command) -> Iterator[FileChange]:
+def _patches(command: ShellCommand) -> Iterator[ChangedFile]:
     yield from parse_patch(command.stdin or (command.texts[0] if command.texts else ""))
 
 
-_WRITERS: Mapping[str, Callable[[Command], Iterator[FileChange]]] = {
+_WRITERS: Mapping[str, Callable[[ShellCommand], Iterator[ChangedFile]]] = {
     **dict.fromkeys(("cp", "gcp", "install", "ln", "rsync", "scp"), _copies),
     **dict.fromkeys(("mv", "gmv"), _moves),
     **dict.fromkeys(("rm", "grm", "rmdir", "unlink", "shred", "trash", "trash-put", "srm", "rimraf"), _deletes),

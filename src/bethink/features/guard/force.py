@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from bethink.features.guard.acts import find_acts
-from bethink.features.guard.check import NONE, ONCE, WITHDRAWS, Check, CommandPattern, Statement
+from bethink.features.guard.check import NONE, ONCE, WITHDRAWS, CommandPattern, GuardCheck, UserStatement
 from bethink.features.guard.files import is_below
 from bethink.features.guard.read import read_statement
 from bethink.features.guard.sentences import merge
@@ -31,7 +31,7 @@ _EXCLUSIVE = frozenset({"answer-language"})
 
 
 def reason_out_of_force(
-    check: Check, statements: Sequence[Statement], *, cwd: str, at: str, this_session: Collection[str]
+    check: GuardCheck, statements: Sequence[UserStatement], *, cwd: str, at: str, this_session: Collection[str]
 ) -> str:
     """Return why a check does not apply now, or an empty text if it does.
 
@@ -51,13 +51,15 @@ def reason_out_of_force(
     return ""
 
 
-def _is_running(check: Check, at: str, this_session: Collection[str]) -> bool:
+def _is_running(check: GuardCheck, at: str, this_session: Collection[str]) -> bool:
     if check.until:
         return at[: len(check.until)] < check.until
     return check.statement.id in this_session
 
 
-def _ended_by(check: Check, other: Statement, *, is_later: bool, this_session: Collection[str], cwd: str) -> str:
+def _ended_by(
+    check: GuardCheck, other: UserStatement, *, is_later: bool, this_session: Collection[str], cwd: str
+) -> str:
     own = check.statement
     if other.project is not None and other.project not in cwd.split("/"):
         return ""
@@ -75,7 +77,7 @@ def _ended_by(check: Check, other: Statement, *, is_later: bool, this_session: C
     return "replaced" if wins and reading.check is not None and conflicts(check, reading.check) else ""
 
 
-def _may_withdraw(check: Check, other: Statement) -> bool:
+def _may_withdraw(check: GuardCheck, other: UserStatement) -> bool:
     """Return True if a person said something else about the same program or path, which no pattern understands."""
     binds, text = binding_of(other)
     if binds == NONE or len(text.split()) > _MAX_REMARK:
@@ -83,7 +85,7 @@ def _may_withdraw(check: Check, other: Statement) -> bool:
     return any(_is_named(check, mention.text) for mention in find_mentions(text) if mention.kind in ("program", "path"))
 
 
-def is_about(check: Check, text: str) -> bool:
+def is_about(check: GuardCheck, text: str) -> bool:
     """Return True if a withdrawal is about the subject of a check."""
     mentions = [m for m in find_mentions(text) if m.kind != "code" or m.is_code]
     if mentions:
@@ -97,7 +99,7 @@ def is_about(check: Check, text: str) -> bool:
     return not words or bool({_stem(word) for word in words} & {_stem(word) for word in own})
 
 
-def _is_named(check: Check, name: str) -> bool:
+def _is_named(check: GuardCheck, name: str) -> bool:
     lower = name.lower().rstrip("/")
     if any(is_below(name.rstrip("/"), path) or is_below(path.rstrip("/"), name) for path in check.paths):
         return True
@@ -113,7 +115,7 @@ def _stem(word: str) -> str:
     return word[:-1] if word.endswith(("s", "n")) else word
 
 
-def conflicts(check: Check, newer: Check) -> bool:
+def conflicts(check: GuardCheck, newer: GuardCheck) -> bool:
     """Return True if a newer check wants what an older one forbids, or the other way round."""
     if check.shape in _EXCLUSIVE and newer.shape == check.shape:
         return newer.value != check.value

@@ -14,15 +14,15 @@ from bethink.features.guard.check import (
     STANDING,
     UNKNOWN,
     WITHDRAWS,
-    Check,
-    Reading,
-    Statement,
+    GuardCheck,
+    StatementReading,
+    UserStatement,
 )
-from bethink.features.guard.events import Event
+from bethink.features.guard.events import AgentEvent
 from bethink.features.guard.force import conflicts, is_about
 from bethink.features.guard.judge import judge_event
 from bethink.features.guard.read import read_statement
-from bethink.features.guard.state import Session
+from bethink.features.guard.state import AgentSession
 
 _MAX_PROMPT = 10_000
 _MAX_BREACHES = 5
@@ -35,7 +35,7 @@ _FOR_NOW = re.compile(
 )
 
 
-def is_certain(check: Check) -> bool:
+def is_certain(check: GuardCheck) -> bool:
     """Return whether counts of a check can be trusted without a person who confirms it.
 
     A command must be named in the sentence: "orders are never deleted" is not about `rm`. What holds only for now may
@@ -65,8 +65,8 @@ class Compliance:
     """How an instruction was followed in one project."""
 
     project: str
-    check: Check
-    stated: list[Statement] = field(default_factory=list[Statement])
+    check: GuardCheck
+    stated: list[UserStatement] = field(default_factory=list[UserStatement])
     """Every time it was said, oldest first."""
     is_in_force: bool = True
     """False after it was withdrawn or replaced."""
@@ -95,15 +95,15 @@ class Replay:
 
     def __init__(self, project_of: Callable[[str], str]) -> None:
         self._project_of = project_of
-        self._rules: dict[str, dict[Check, Compliance]] = {}
-        self._sessions: dict[tuple[str, str], Session] = {}
+        self._rules: dict[str, dict[GuardCheck, Compliance]] = {}
+        self._sessions: dict[tuple[str, str], AgentSession] = {}
         self._counted: set[tuple[int, str]] = set()
         """The violations of the current turn: a repeated act counts once."""
         self.events = 0
 
     def count_events(self, events: Iterable[TranscriptEvent]) -> None:
         """Count the events of one transcript."""
-        session = Session()
+        session = AgentSession()
         for event in events:
             self.events += 1
             cwd = event.hook_input.get("cwd")
@@ -124,7 +124,7 @@ class Replay:
     def _hear(self, project: str, event: TranscriptEvent) -> None:
         text: Any = event.hook_input.get("prompt")
         for index, sentence in enumerate(own_sentences(text[:_MAX_PROMPT] if isinstance(text, str) else "")):
-            statement = Statement(id=f"{event.session}:{event.at}:{index}", who="user", text=sentence, at=event.at)
+            statement = UserStatement(id=f"{event.session}:{event.at}:{index}", who="user", text=sentence, at=event.at)
             reading = read_statement(statement)
             if reading.binds == WITHDRAWS:
                 for rule in self._in_force(project):
@@ -132,12 +132,12 @@ class Replay:
             elif reading.binds == STANDING:
                 self._add(project, statement, reading)
 
-    def _add(self, project: str, statement: Statement, reading: Reading) -> None:
+    def _add(self, project: str, statement: UserStatement, reading: StatementReading) -> None:
         if reading.check is None or not is_certain(reading.check):
             return
         for rule in self._in_force(project):
             rule.is_in_force = not conflicts(rule.check, reading.check)
-        key = replace(reading.check, statement=Statement())
+        key = replace(reading.check, statement=UserStatement())
         rule = self._rules.setdefault(project, {}).setdefault(key, Compliance(project, reading.check))
         rule.is_in_force = True
         rule.stated.append(statement)
@@ -145,7 +145,7 @@ class Replay:
     def _in_force(self, project: str) -> list[Compliance]:
         return [rule for rule in self._rules.get(project, {}).values() if rule.is_in_force]
 
-    def _judge(self, project: str, event: TranscriptEvent, hook_event: Event, session: Session) -> None:
+    def _judge(self, project: str, event: TranscriptEvent, hook_event: AgentEvent, session: AgentSession) -> None:
         for rule in self._in_force(project):
             verdict = judge_event(rule.check, hook_event, session, branch=event.branch, at=event.at)
             if verdict.result == UNKNOWN:

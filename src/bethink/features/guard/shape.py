@@ -4,29 +4,29 @@ from collections.abc import Callable
 from functools import cached_property
 
 from bethink.base.frozen import frozen
-from bethink.features.guard.check import NOT_APPLICABLE, STANDING, Check, Statement, Verdict
-from bethink.features.guard.events import Event
-from bethink.features.guard.sentences.mentions import Mention, find_mentions
-from bethink.features.guard.state import Session
+from bethink.features.guard.check import NOT_APPLICABLE, STANDING, GuardCheck, GuardVerdict, UserStatement
+from bethink.features.guard.events import AgentEvent
+from bethink.features.guard.sentences.mentions import NamedWord, find_mentions
+from bethink.features.guard.state import AgentSession
 
-NOT_CONCERNED = Verdict(result=NOT_APPLICABLE)
+NOT_CONCERNED = GuardVerdict(result=NOT_APPLICABLE)
 
 
-class Sentence:
+class RuleSentence:
     """A statement that binds, with the names in it."""
 
-    def __init__(self, text: str, statement: Statement, binds: str = STANDING, until: str = "") -> None:
+    def __init__(self, text: str, statement: UserStatement, binds: str = STANDING, until: str = "") -> None:
         self.text = text
         self.statement = statement
         self.binds = binds
         self.until = until
 
     @cached_property
-    def mentions(self) -> tuple[Mention, ...]:
+    def mentions(self) -> tuple[NamedWord, ...]:
         """Programs, paths, flags and code that the sentence names."""
         return find_mentions(self.text)
 
-    def of_kind(self, *kinds: str, polarity: int | None = None) -> list[Mention]:
+    def of_kind(self, *kinds: str, polarity: int | None = None) -> list[NamedWord]:
         """Return the mentions of some kinds, and of one polarity."""
         return [m for m in self.mentions if m.kind in kinds and (polarity is None or m.polarity == polarity)]
 
@@ -34,15 +34,15 @@ class Sentence:
 class Moment:
     """The event to judge, with the session before it and the branch."""
 
-    def __init__(self, event: Event, session: Session | None = None, branch: str = "", at: str = "") -> None:
+    def __init__(self, event: AgentEvent, session: AgentSession | None = None, branch: str = "", at: str = "") -> None:
         self.event = event
-        self.session = session if session is not None else Session()
+        self.session = session if session is not None else AgentSession()
         self.branch = branch
         self.at = at
 
 
-Parser = Callable[[Sentence], Check | None]
-Judge = Callable[[Check, Moment], Verdict]
+Parser = Callable[[RuleSentence], GuardCheck | None]
+Judge = Callable[[GuardCheck, Moment], GuardVerdict]
 
 
 @frozen
@@ -56,6 +56,6 @@ class Shape:
     judge: Judge
 
 
-def make_check(shape: str, sentence: Sentence, **fields: object) -> Check:
+def make_check(shape: str, sentence: RuleSentence, **fields: object) -> GuardCheck:
     """Return a check that cites the sentence's statement."""
-    return Check(shape=shape, binds=sentence.binds, statement=sentence.statement, until=sentence.until, **fields)  # type: ignore[arg-type]
+    return GuardCheck(shape=shape, binds=sentence.binds, statement=sentence.statement, until=sentence.until, **fields)  # type: ignore[arg-type]

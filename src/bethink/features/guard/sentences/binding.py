@@ -4,7 +4,7 @@ import re
 from datetime import date, timedelta
 from functools import cache
 
-from bethink.features.guard.check import NONE, ONCE, STANDING, WITHDRAWS, Statement
+from bethink.features.guard.check import NONE, ONCE, STANDING, WITHDRAWS, UserStatement
 from bethink.features.guard.sentences import VOCABULARIES
 
 MAX_LENGTH = 2_000
@@ -40,7 +40,7 @@ def normalize(text: str) -> str:
     return re.sub(r"^(?:important|note|reminder|wichtig|hinweis|importante|nota)[:!] ?", "", plain, flags=re.IGNORECASE)
 
 
-def binding_of(statement: Statement) -> tuple[str, str]:
+def binding_of(statement: UserStatement) -> tuple[str, str]:
     """Return how a statement binds, and the part of its text that is no question."""
     if not statement.is_personal or len(statement.text) > MAX_LENGTH:
         return NONE, ""
@@ -86,7 +86,7 @@ def without_questions(text: str) -> str:
     return "".join(item for item in sentences if not item.strip().endswith("?") or _POLITE.match(item.strip())).strip()
 
 
-def end_of(statement: Statement) -> str:
+def end_of(statement: UserStatement) -> str:
     """Return the last day of "until Monday" or "until 2026-12-01" in ISO 8601; empty if there is none."""
     text = statement.text.lower()
     match = re.search(r"\b(?:until|bis|hasta)\b(.{0,30})", text)

@@ -50,7 +50,7 @@ _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{2,120})[\"”“»]")
 
 
 @frozen
-class Mention:
+class NamedWord:
     """A name in a sentence. `polarity` is 1 if the sentence is for it, -1 if against, 0 if neither is visible."""
 
     text: str
@@ -100,9 +100,9 @@ def quoted_phrases(text: str) -> tuple[str, ...]:
     return tuple(match[1].strip() for match in _QUOTED.finditer(text))
 
 
-def find_mentions(text: str) -> tuple[Mention, ...]:
+def find_mentions(text: str) -> tuple[NamedWord, ...]:
     """Return everything that a sentence names, in order, each with its polarity."""
-    mentions: list[Mention] = []
+    mentions: list[NamedWord] = []
     position = 0
     while (match := _TOKEN.search(text, position)) is not None:
         mention = _code(match) if match[1] is not None else _plain(text, match)
@@ -112,7 +112,7 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
     return _with_polarity(text, mentions)
 
 
-def _code(match: "re.Match[str]") -> Mention:
+def _code(match: "re.Match[str]") -> NamedWord:
     content = match[1].strip()
     head = content.split()[0] if content.split() else ""
     kind = "code"
@@ -122,16 +122,16 @@ def _code(match: "re.Match[str]") -> Mention:
         kind = "path"
     elif head.lower() in CLEAR or (re.fullmatch(r"[a-z][\w.-]*", head) and (" " in content or len(head) > 1)):
         kind = "program"
-    return Mention(text=content, kind=kind, start=match.start(), end=match.end(), is_code=True)
+    return NamedWord(text=content, kind=kind, start=match.start(), end=match.end(), is_code=True)
 
 
-def _plain(text: str, match: "re.Match[str]") -> Mention | None:
+def _plain(text: str, match: "re.Match[str]") -> NamedWord | None:
     word = _COMPOUND.sub("", match[2].rstrip(".,:;!?"))
     end = match.start() + len(word)
     if _FLAG.match(word):
-        return Mention(text=word, kind="flag", start=match.start(), end=end)
+        return NamedWord(text=word, kind="flag", start=match.start(), end=end)
     if _is_path(word):
-        return Mention(text=word, kind="path", start=match.start(), end=end)
+        return NamedWord(text=word, kind="path", start=match.start(), end=end)
     head = word.lower()
     if head in CLEAR and (head not in COMMON or _is_program(text, word, match.start(), end)):
         return _extend(text, head, match.start(), end)
@@ -156,7 +156,7 @@ def _is_program(text: str, word: str, start: int, end: int) -> bool:
     return (leads is not None or negates is not None) and (has_subcommand or _TRAILS.match(text[end:]) is not None)
 
 
-def _extend(text: str, head: str, start: int, end: int) -> Mention:
+def _extend(text: str, head: str, start: int, end: int) -> NamedWord:
     """Take the subcommand and the flags that follow a program's name into the mention."""
     words = [head]
     subcommands = SUBCOMMANDS.get(head, frozenset[str]())
@@ -171,7 +171,7 @@ def _extend(text: str, head: str, start: int, end: int) -> Mention:
     if is_script and (script := re.match(r"[ ]+([\w:-]+)", text[end:])) is not None:
         words.append(script[1])
         end += script.end()
-    return Mention(text=" ".join(words), kind="program", start=start, end=end)
+    return NamedWord(text=" ".join(words), kind="program", start=start, end=end)
 
 
 def _subcommand_word(words: Sequence[str], word: str, subcommands: frozenset[str]) -> str:
@@ -184,7 +184,7 @@ def _subcommand_word(words: Sequence[str], word: str, subcommands: frozenset[str
     return word if len(words) == 2 and word in SECOND.get((words[0], words[1]), ()) else ""
 
 
-def _with_polarity(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+def _with_polarity(text: str, mentions: Sequence[NamedWord]) -> tuple[NamedWord, ...]:
     signs: list[int] = []
     for index, mention in enumerate(mentions):
         previous = mentions[index - 1].end if index else 0
@@ -208,12 +208,12 @@ def _with_polarity(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...
             1 if sign == 0 and (i < first or _is_target(text, mentions[i])) else sign for i, sign in enumerate(signs)
         ]
     return tuple(
-        Mention(text=m.text, kind=m.kind, start=m.start, end=m.end, polarity=sign, is_code=m.is_code)
+        NamedWord(text=m.text, kind=m.kind, start=m.start, end=m.end, polarity=sign, is_code=m.is_code)
         for m, sign in zip(mentions, signs, strict=True)
     )
 
 
-def _is_target(text: str, mention: Mention) -> bool:
+def _is_target(text: str, mention: NamedWord) -> bool:
     return re.search(r"\b(?:to|by|with|durch|por|zu|auf|a)\s+$", text[: mention.start]) is not None
 
 

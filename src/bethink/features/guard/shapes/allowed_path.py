@@ -2,11 +2,11 @@
 
 import re
 
-from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, GuardCheck, GuardVerdict
 from bethink.features.guard.events import CHANGE, COMMAND
 from bethink.features.guard.files import is_below
 from bethink.features.guard.sentences.mentions import has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _ONLY = re.compile(
     r"\b(?:only|just) (?:ever )?(?:change|edit|touch|modify|work|write|make changes)\b|\bstay (?:inside|within|in)\b|"
@@ -20,7 +20,7 @@ _ONLY = re.compile(
 )
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for a sentence that limits changes to folders or files."""
     if not _ONLY.search(sentence.text) or has("negation", sentence.text):
         return None
@@ -28,7 +28,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("allowed-path", sentence, paths=paths) if paths else None
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge the files that an event changes by their folder."""
     if moment.event.kind not in (CHANGE, COMMAND):
         return NOT_CONCERNED
@@ -36,9 +36,9 @@ def judge(check: Check, moment: Moment) -> Verdict:
     for change in moment.event.changes:
         is_outside = change.path.startswith(("/", "~"))
         if any(is_below(change.path, path) for path in check.paths):
-            result = Verdict(result=OBEYED, matched=change.path)
+            result = GuardVerdict(result=OBEYED, matched=change.path)
         elif not is_outside or moment.event.kind == CHANGE:
-            return Verdict(result=BREACHED, matched=change.path, instead=f"only {', '.join(check.paths)}")
+            return GuardVerdict(result=BREACHED, matched=change.path, instead=f"only {', '.join(check.paths)}")
     return result
 
 

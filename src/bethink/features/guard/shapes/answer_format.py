@@ -2,12 +2,12 @@
 
 import re
 
-from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, GuardCheck, GuardVerdict
 from bethink.features.guard.events import ANSWER
 from bethink.features.guard.languages import without_code
 from bethink.features.guard.sentences.mentions import find, has, quoted_phrases
 from bethink.features.guard.sentences.numbers import limit_of
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _EMOJI = (
     "[\U0001f000-\U0001faff\u2600-\u26ff\u2705\u274c\u274e\u2728\u2757\u2753-\u2755\u2795-\u2797\u2b50\u2b55\u231a\u231b"
@@ -31,7 +31,7 @@ _ABBREVIATIONS = re.compile(
 )
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "no emojis", "at most three sentences" or "never say X"."""
     text = sentence.text
     if _CONTEXT.search(text):
@@ -51,7 +51,7 @@ def parse(sentence: Sentence) -> Check | None:
     return None
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge an answer without its code."""
     if moment.event.kind != ANSWER or not moment.event.text.strip():
         return NOT_CONCERNED
@@ -60,13 +60,13 @@ def judge(check: Check, moment: Moment) -> Verdict:
         count = _count(text, check.unit)
         matched = f"{count} {check.unit}"
         is_over = check.limit is not None and count > check.limit
-        return Verdict(result=BREACHED if is_over else OBEYED, matched=matched, instead=f"at most {check.limit}")
+        return GuardVerdict(result=BREACHED if is_over else OBEYED, matched=matched, instead=f"at most {check.limit}")
     if check.value == "phrase":
         plain = _plain(text)
         phrase = next((p for p in check.phrases if re.search(rf"(?<!\w){re.escape(_plain(p))}(?!\w)", plain)), "")
-        return Verdict(result=BREACHED if phrase else OBEYED, matched=phrase)
+        return GuardVerdict(result=BREACHED if phrase else OBEYED, matched=phrase)
     match = re.search(_SIGNS[check.value], text)
-    return Verdict(result=OBEYED) if match is None else Verdict(result=BREACHED, matched=match[0].strip())
+    return GuardVerdict(result=OBEYED) if match is None else GuardVerdict(result=BREACHED, matched=match[0].strip())
 
 
 def _count(text: str, unit: str) -> int:

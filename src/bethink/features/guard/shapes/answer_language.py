@@ -2,12 +2,12 @@
 
 import re
 
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, GuardCheck, GuardVerdict
 from bethink.features.guard.events import ANSWER
 from bethink.features.guard.languages import guess_language, prose_of
 from bethink.features.guard.sentences import merge
 from bethink.features.guard.sentences.mentions import find_mentions, has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _LANGUAGES = {word: str(code) for word, code in merge("LANGUAGES").items()}
 _NAME = re.compile(rf"\b({'|'.join(_LANGUAGES)})\b", re.IGNORECASE)
@@ -29,7 +29,7 @@ _NAMES_OF_CODES = {
 }
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "reply in Dutch"."""
     text = sentence.text
     names = list(_NAME.finditer(text))
@@ -41,7 +41,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("answer-language", sentence, value=_LANGUAGES[requested[0][1].lower()])
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge the prose of an answer, without code and quotes."""
     if moment.event.kind != ANSWER:
         return NOT_CONCERNED
@@ -50,10 +50,10 @@ def judge(check: Check, moment: Moment) -> Verdict:
         return NOT_CONCERNED
     language = guess_language(prose)
     if not language:
-        return Verdict(result=UNKNOWN, matched=prose[:60])
+        return GuardVerdict(result=UNKNOWN, matched=prose[:60])
     if language == check.value:
-        return Verdict(result=OBEYED, matched=prose[:60])
-    return Verdict(result=BREACHED, matched=prose[:60], instead=f"answer in {_NAMES_OF_CODES[check.value]}")
+        return GuardVerdict(result=OBEYED, matched=prose[:60])
+    return GuardVerdict(result=BREACHED, matched=prose[:60], instead=f"answer in {_NAMES_OF_CODES[check.value]}")
 
 
 SHAPE = Shape(name="answer-language", order=10, parse=parse, judge=judge)

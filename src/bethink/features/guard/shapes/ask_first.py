@@ -4,11 +4,11 @@ import posixpath
 import re
 
 from bethink.features.guard.acts import find_acts, performs
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, GuardCheck, GuardVerdict
 from bethink.features.guard.commands import positionals
-from bethink.features.guard.events import ANSWER, CHANGE, COMMAND, PROMPT, Event
+from bethink.features.guard.events import ANSWER, CHANGE, COMMAND, PROMPT, AgentEvent
 from bethink.features.guard.sentences.mentions import has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 from bethink.features.guard.tables import word_set
 
 _YES = re.compile(
@@ -51,7 +51,7 @@ _ORDER = (
 """Acts that a rule may reserve for approval, the more specific first."""
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "ask me before each deploy" and "merges only with my consent"."""
     text = sentence.text
     if not has("ask", text):
@@ -72,7 +72,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("ask-first", sentence, act=min(acts, key=_ORDER.index)) if acts else None
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge the act by the last question, its answer, and what the user asked for."""
     targets = _targets(check, moment.event)
     if targets is None:
@@ -81,16 +81,16 @@ def judge(check: Check, moment: Moment) -> Verdict:
     events = [event for event in moment.session.events if event.kind in (PROMPT, ANSWER)]
     prompts = [index for index, event in enumerate(events) if event.kind == PROMPT]
     if not prompts:
-        return Verdict(result=BREACHED, matched=matched, instead="ask the user first")
+        return GuardVerdict(result=BREACHED, matched=matched, instead="ask the user first")
     last = prompts[-1]
     question = events[last - 1].text if last and events[last - 1].kind == ANSWER else ""
     result = _approval(check, targets, question, events[last].text)
     if result == BREACHED and any(_approval(check, targets, "", events[i].text) != BREACHED for i in prompts[:-1]):
         result = UNKNOWN
-    return Verdict(result=result, matched=matched, instead="ask the user first")
+    return GuardVerdict(result=result, matched=matched, instead="ask the user first")
 
 
-def _approval(check: Check, targets: tuple[str, ...], question: str, prompt: str) -> str:
+def _approval(check: GuardCheck, targets: tuple[str, ...], question: str, prompt: str) -> str:
     """Return whether a prompt approves the act: as an answer to a question about it, or by asking for it."""
     if _NO.search(prompt):
         return BREACHED
@@ -105,7 +105,7 @@ def _approval(check: Check, targets: tuple[str, ...], question: str, prompt: str
     return BREACHED
 
 
-def _asks_for(check: Check, targets: tuple[str, ...], prompt: str) -> bool:
+def _asks_for(check: GuardCheck, targets: tuple[str, ...], prompt: str) -> bool:
     is_named = check.act in {name for name, _ in find_acts(prompt)}
     if check.act.startswith("command:"):
         is_named = check.act.removeprefix("command:").split()[-1] in prompt
@@ -113,7 +113,7 @@ def _asks_for(check: Check, targets: tuple[str, ...], prompt: str) -> bool:
     return is_named or (adds and any(_base(target) in prompt.lower() for target in targets))
 
 
-def _is_about(check: Check, targets: tuple[str, ...], question: str) -> bool:
+def _is_about(check: GuardCheck, targets: tuple[str, ...], question: str) -> bool:
     return _asks_for(check, targets, question) or any(
         _base(target) in question.lower() for target in targets if _base(target)
     )
@@ -132,7 +132,7 @@ def _base(name: str) -> str:
     return posixpath.basename(re.split(r"[@=<>~\[]", name.rstrip("/").lower(), maxsplit=1)[0] or name.lower())
 
 
-def _targets(check: Check, event: Event) -> tuple[str, ...] | None:
+def _targets(check: GuardCheck, event: AgentEvent) -> tuple[str, ...] | None:
     """Return the targets of the act, or None if the event does not perform it."""
     if event.kind == CHANGE:
         return _changed_targets(check, event)
@@ -146,7 +146,7 @@ def _targets(check: Check, event: Event) -> tuple[str, ...] | None:
     return None
 
 
-def _changed_targets(check: Check, event: Event) -> tuple[str, ...] | None:
+def _changed_targets(check: GuardCheck, event: AgentEvent) -> tuple[str, ...] | None:
     if check.act == "delete":
         deleted = tuple(change.path for change in event.changes if change.kind == "delete")
         return deleted or None

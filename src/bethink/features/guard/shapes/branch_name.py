@@ -2,12 +2,12 @@
 
 import re
 
-from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, GuardCheck, GuardVerdict
 from bethink.features.guard.commands import has_flag, positionals, subcommand
 from bethink.features.guard.events import COMMAND
 from bethink.features.guard.sentences.mentions import has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
-from bethink.features.guard.shell import Command
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
+from bethink.features.guard.shell import ShellCommand
 
 _BRANCHES = re.compile(r"\bbranch(?:es)?\b|\bbranch-?namen?\b|\bzweige?n?\b|\bramas?\b", re.IGNORECASE)
 _NAMING = re.compile(
@@ -18,7 +18,7 @@ _NAMING = re.compile(
 _PREFIX = re.compile(r"[`\"']?\b([a-z][\w-]*/)(?:[\w*<>.…-]*)[`\"']?", re.IGNORECASE)
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for a rule about the prefix of branch names."""
     text = sentence.text
     if not _BRANCHES.search(text) or not _NAMING.search(text) or has("negation", text):
@@ -27,7 +27,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("branch-name", sentence, branches=prefixes) if prefixes else None
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge the names of the branches that a command creates."""
     if moment.event.kind != COMMAND:
         return NOT_CONCERNED
@@ -37,12 +37,12 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if not name:
             continue
         if not name.startswith(check.branches):
-            return Verdict(result=BREACHED, matched=name, instead=f"{check.branches[0]}{name.rsplit('/', 1)[-1]}")
-        result = Verdict(result=OBEYED, matched=name)
+            return GuardVerdict(result=BREACHED, matched=name, instead=f"{check.branches[0]}{name.rsplit('/', 1)[-1]}")
+        result = GuardVerdict(result=OBEYED, matched=name)
     return result
 
 
-def new_branch(command: Command) -> str:
+def new_branch(command: ShellCommand) -> str:
     """Return the name of the branch that a git command creates; empty if none, or if a variable decides."""
     if command.program != "git":
         return ""

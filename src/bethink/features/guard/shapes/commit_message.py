@@ -4,15 +4,15 @@ import re
 from collections.abc import Callable, Mapping
 
 from bethink.features.guard.acts import performs
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, GuardCheck, GuardVerdict
 from bethink.features.guard.commands import has_flag
 from bethink.features.guard.events import COMMAND
 from bethink.features.guard.languages import guess_language
 from bethink.features.guard.sentences import merge
 from bethink.features.guard.sentences.mentions import has, quoted_phrases
 from bethink.features.guard.sentences.numbers import limit_of
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
-from bethink.features.guard.shell import Command
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
+from bethink.features.guard.shell import ShellCommand
 
 _COMMIT = re.compile(r"\bcommits?\b|\bcommit-\w+|\bcommitnachricht\w*|\bconfirmaciones\b", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"^(?:feat|fix|docs|style|refactor|perf|test|build|ci|chore|revert)(?:\([^)\n]+\))?!?: \S")
@@ -24,7 +24,7 @@ _LANGUAGES = {word: str(code) for word, code in merge("LANGUAGES").items()}
 _NAMES = re.compile(r"\b(Claude|Codex|Copilot|ChatGPT|OpenAI|Anthropic|Cursor|AI|KI|IA)\b")
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for a message format, sign-offs, trailers and similar rules."""
     text = sentence.text
     if re.search(r"\bconventional[- ]commits?\b", text, re.IGNORECASE):
@@ -39,7 +39,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("commit-message", sentence, value=value, limit=limit, phrases=phrases)
 
 
-def _form(sentence: Sentence) -> tuple[str, int | None, tuple[str, ...]]:
+def _form(sentence: RuleSentence) -> tuple[str, int | None, tuple[str, ...]]:
     text = sentence.text
     flags = {m.text for m in sentence.of_kind("flag")}
     is_ban = has("negation", text)
@@ -63,7 +63,7 @@ def _form(sentence: Sentence) -> tuple[str, int | None, tuple[str, ...]]:
     return "", None, ()
 
 
-def message_of(command: Command) -> str | None:
+def message_of(command: ShellCommand) -> str | None:
     """Return the message of `git commit`, None if it is in a file, and an empty text if there is none."""
     parts: list[str] = []
     texts, words = command.texts, command.arguments
@@ -89,7 +89,7 @@ def message_of(command: Command) -> str | None:
     return "\n\n".join(parts)
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge each commit whose message is in the call."""
     if moment.event.kind != COMMAND:
         return NOT_CONCERNED
@@ -104,34 +104,34 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return result
 
 
-def _judge_command(check: Check, command: Command) -> Verdict:
+def _judge_command(check: GuardCheck, command: ShellCommand) -> GuardVerdict:
     message = message_of(command)
     if command.is_remote:
-        return Verdict(result=UNKNOWN)
+        return GuardVerdict(result=UNKNOWN)
     if check.value in _FLAGS:
         flag, off = _FLAGS[check.value]
         signed = has_flag(command, (flag,)) or (check.value == "sign-off" and _SIGNED.search(message or "") is not None)
         if signed and not has_flag(command, (off,)):
-            return Verdict(result=OBEYED, matched=str(command))
+            return GuardVerdict(result=OBEYED, matched=str(command))
         if message is None or has_flag(command, ("--amend",)):
-            return Verdict(result=UNKNOWN, matched=str(command))
-        return Verdict(result=BREACHED, matched=str(command), instead=f"git commit {flag}")
+            return GuardVerdict(result=UNKNOWN, matched=str(command))
+        return GuardVerdict(result=BREACHED, matched=str(command), instead=f"git commit {flag}")
     if message is None:
-        return Verdict(result=UNKNOWN, matched=str(command))
+        return GuardVerdict(result=UNKNOWN, matched=str(command))
     if not message.strip():
         return NOT_CONCERNED
     return _judge_message(check, message.strip("\n"))
 
 
-def _judge_message(check: Check, message: str) -> Verdict:
+def _judge_message(check: GuardCheck, message: str) -> GuardVerdict:
     title = _title(message)
     kind, _, value = check.value.partition(":")
     if kind == "language":
         language = guess_language(message)
         result = UNKNOWN if not language else OBEYED if language == value else BREACHED
-        return Verdict(result=result, matched=title)
+        return GuardVerdict(result=result, matched=title)
     is_kept = _FORMS[kind](check, message.strip())
-    return Verdict(result=OBEYED if is_kept else BREACHED, matched=title)
+    return GuardVerdict(result=OBEYED if is_kept else BREACHED, matched=title)
 
 
 def _title(message: str) -> str:
@@ -139,7 +139,7 @@ def _title(message: str) -> str:
 
 
 _FLAGS = {"sign-off": ("--signoff", "--no-signoff"), "gpg": ("--gpg-sign", "--no-gpg-sign")}
-_FORMS: Mapping[str, Callable[[Check, str], bool]] = {
+_FORMS: Mapping[str, Callable[[GuardCheck, str], bool]] = {
     "conventional": lambda _, message: (
         _CONVENTIONAL.match(message) is not None or message.startswith(("Merge ", "fixup!"))
     ),

@@ -3,12 +3,12 @@
 import re
 
 from bethink.features.guard.acts import find_acts, performs
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
-from bethink.features.guard.events import ANSWER, COMMAND, Event
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, GuardCheck, GuardVerdict
+from bethink.features.guard.events import ANSWER, COMMAND, AgentEvent
 from bethink.features.guard.files import is_below
 from bethink.features.guard.languages import is_code, is_in_language, named_languages, without_code
 from bethink.features.guard.sentences.mentions import find, has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _DUTIES = ("tests", "lint", "format", "type check", "build", "commit", "push", "deploy", "migration")
 _CLAIM = "claim"
@@ -35,7 +35,7 @@ _NO_CLAIM = re.compile(
 )
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "run ruff after you change Python" and "never say tests pass unless you ran them"."""
     text = sentence.text
     acts = [name for name, _ in find_acts(text)]
@@ -51,7 +51,7 @@ def parse(sentence: Sentence) -> Check | None:
     return _duty(sentence, acts)
 
 
-def _duty(sentence: Sentence, acts: list[str]) -> Check | None:
+def _duty(sentence: RuleSentence, acts: list[str]) -> GuardCheck | None:
     text = sentence.text
     paths = sentence.of_kind("path")
     kinds = named_languages(text)
@@ -74,7 +74,7 @@ def _duty(sentence: Sentence, acts: list[str]) -> Check | None:
     return None
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge an answer by the changes and the acts of the session before it."""
     if moment.event.kind != ANSWER:
         return NOT_CONCERNED
@@ -92,12 +92,12 @@ def judge(check: Check, moment: Moment) -> Verdict:
     if not changed:
         return NOT_CONCERNED
     if done:
-        return Verdict(result=OBEYED, matched=changed)
+        return GuardVerdict(result=OBEYED, matched=changed)
     label = check.needs.removeprefix("command:") or ", ".join(check.needed_paths)
-    return Verdict(result=UNKNOWN if hidden else BREACHED, matched=changed, instead=label)
+    return GuardVerdict(result=UNKNOWN if hidden else BREACHED, matched=changed, instead=label)
 
 
-def _relevant_change(check: Check, event: Event) -> str:
+def _relevant_change(check: GuardCheck, event: AgentEvent) -> str:
     if event.succeeded is False:
         return ""
     for change in event.changes:
@@ -112,13 +112,13 @@ def _relevant_change(check: Check, event: Event) -> str:
     return ""
 
 
-def _does_duty(check: Check, event: Event) -> bool:
+def _does_duty(check: GuardCheck, event: AgentEvent) -> bool:
     if check.needed_paths:
         return any(is_below(change.path, path) for change in event.changes for path in check.needed_paths)
     return event.kind == COMMAND and any(performs(check.needs, command) for command in event.script.commands)
 
 
-def _judge_claim(check: Check, moment: Moment) -> Verdict:
+def _judge_claim(check: GuardCheck, moment: Moment) -> GuardVerdict:
     claim = _find_claim(check.needs, without_code(moment.event.text))
     if not claim:
         return NOT_CONCERNED
@@ -130,8 +130,8 @@ def _judge_claim(check: Check, moment: Moment) -> Verdict:
         elif event.kind == COMMAND and event.script.opaque:
             hidden = True
     if state:
-        return Verdict(result=OBEYED, matched=claim)
-    return Verdict(
+        return GuardVerdict(result=OBEYED, matched=claim)
+    return GuardVerdict(
         result=UNKNOWN if hidden or state is None else BREACHED, matched=claim, instead=f"run the {check.needs} first"
     )
 

@@ -3,12 +3,12 @@
 import re
 
 from bethink.features.guard.acts import find_acts, performs
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, GuardCheck, GuardVerdict
 from bethink.features.guard.commands import has_flag, positionals, subcommand
 from bethink.features.guard.events import COMMAND
 from bethink.features.guard.sentences.mentions import has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
-from bethink.features.guard.shell import Command
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
+from bethink.features.guard.shell import ShellCommand
 
 _NAMES = r"main|master|develop|development|dev|trunk|release|production|prod|staging|stable|next"
 _BRANCH = re.compile(
@@ -19,7 +19,7 @@ _BRANCH = re.compile(
 _UNKNOWN_BRANCH = "?"
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "no commits on the release branch"."""
     text = sentence.text
     branches = tuple(dict.fromkeys(match[1].lower() for match in _BRANCH.finditer(text)))
@@ -31,7 +31,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("forbid-branch", sentence, branches=branches, act=acts[0])
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge commits and pushes by the branch at that point of the command."""
     if moment.event.kind != COMMAND:
         return NOT_CONCERNED
@@ -55,28 +55,28 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return result
 
 
-def _verdict(check: Check, command: Command, targets: list[str], *, elsewhere: bool) -> Verdict:
+def _verdict(check: GuardCheck, command: ShellCommand, targets: list[str], *, elsewhere: bool) -> GuardVerdict:
     matched = str(command)
     if not targets:
         return NOT_CONCERNED
     if elsewhere or command.is_remote:
-        return Verdict(result=UNKNOWN, matched=matched)
+        return GuardVerdict(result=UNKNOWN, matched=matched)
     if any(_is_banned(check, target) for target in targets):
-        return Verdict(
+        return GuardVerdict(
             result=BREACHED, matched=f"{matched} (branch {', '.join(targets)})", instead="a branch of its own"
         )
     is_unknown = any(target in (_UNKNOWN_BRANCH, "") for target in targets)
-    return Verdict(result=UNKNOWN if is_unknown else OBEYED, matched=matched)
+    return GuardVerdict(result=UNKNOWN if is_unknown else OBEYED, matched=matched)
 
 
-def _is_banned(check: Check, branch: str) -> bool:
+def _is_banned(check: GuardCheck, branch: str) -> bool:
     return any(
         branch == name or (name.endswith(("/", "/*")) and branch.startswith(name.rstrip("*")))
         for name in check.branches
     )
 
 
-def _is_elsewhere(command: Command) -> bool:
+def _is_elsewhere(command: ShellCommand) -> bool:
     """Return True if the command may work in another repository."""
     texts = command.texts
     flags = [
@@ -91,11 +91,11 @@ def _is_elsewhere(command: Command) -> bool:
     )
 
 
-def _changes_branch(command: Command) -> bool:
+def _changes_branch(command: ShellCommand) -> bool:
     return subcommand(command) in ("switch", "checkout", "branch", "worktree")
 
 
-def branch_after(command: Command, branch: str) -> str:
+def branch_after(command: ShellCommand, branch: str) -> str:
     """Return the branch after `git switch`, `git checkout` or `git branch -m`."""
     words = positionals(command)
     first = words[0] if words else ""
@@ -115,7 +115,7 @@ def branch_after(command: Command, branch: str) -> str:
     return branch if is_file or not target else target.removeprefix("origin/")
 
 
-def _push_targets(command: Command, branch: str) -> list[str]:
+def _push_targets(command: ShellCommand, branch: str) -> list[str]:
     """Return the branches that a push writes to; empty if it pushes tags only."""
     words = positionals(command)[1:]
     if has_flag(command, ("--all", "--mirror", "--branches")):

@@ -5,13 +5,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bethink.features.guard.acts import act_words, find_acts, performs
-from bethink.features.guard.check import BREACHED, UNKNOWN, Check, CommandPattern, Verdict
+from bethink.features.guard.check import BREACHED, UNKNOWN, CommandPattern, GuardCheck, GuardVerdict
 from bethink.features.guard.commands import flags_of, has_flag, is_help, matches_any, subcommand
 from bethink.features.guard.events import COMMAND, TOOL
-from bethink.features.guard.sentences.mentions import Mention, find, has
+from bethink.features.guard.sentences.mentions import NamedWord, find, has
 from bethink.features.guard.sentences.programs import FOLLOWING, SUBCOMMANDS
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
-from bethink.features.guard.shell import Command
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
+from bethink.features.guard.shell import ShellCommand
 from bethink.features.guard.tables import word_set
 
 _SQL = re.compile(
@@ -35,7 +35,7 @@ _ECHOES = word_set("echo printf grep egrep rg ag ack man sed awk")
 _DOWNLOAD_PIPE = "a download piped into a shell"
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for a ban that names a program, a flag, an SQL statement or an act."""
     text = sentence.text
     if not has("negation", text) and not has("is_out", text):
@@ -46,7 +46,7 @@ def parse(sentence: Sentence) -> Check | None:
     return replace(check, is_conditional=True)
 
 
-def _ban(sentence: Sentence) -> Check | None:
+def _ban(sentence: RuleSentence) -> GuardCheck | None:
     text = sentence.text
     if has("download", text) and (has("pipe", text) or "|" in text) and re.search(r"\bshell|\bsh\b|\bbash\b", text):
         return make_check("forbid-command", sentence, value=_DOWNLOAD_PIPE)
@@ -84,7 +84,7 @@ _CONDITIONS = re.compile(
 """Conditions that a command does not show: then a match is only unknown."""
 
 
-def _with_flags(mention: Mention, flags: list[Mention]) -> CommandPattern:
+def _with_flags(mention: NamedWord, flags: list[NamedWord]) -> CommandPattern:
     """Return the program's family with the flags that the sentence bans for it."""
     pattern = mention.pattern
     return CommandPattern(
@@ -92,7 +92,7 @@ def _with_flags(mention: Mention, flags: list[Mention]) -> CommandPattern:
     )
 
 
-def _is_narrower(text: str, mention: Mention) -> bool:
+def _is_narrower(text: str, mention: NamedWord) -> bool:
     """Return True if an unknown word follows the program: "never git frobnicate" bans less than git."""
     if mention.is_code or " " in mention.text or mention.text not in SUBCOMMANDS:
         return False
@@ -100,7 +100,7 @@ def _is_narrower(text: str, mention: Mention) -> bool:
     return following is not None and following[1] not in FOLLOWING
 
 
-def _banned_act(sentence: Sentence, programs: list[Mention]) -> str:
+def _banned_act(sentence: RuleSentence, programs: list[NamedWord]) -> str:
     """Return the act that a ban names: "never force-push", "don't run the tests"."""
     ban = find("negation", sentence.text)
     acts = [name for name, _ in find_acts(sentence.text) if name in _BANNABLE]
@@ -139,7 +139,7 @@ def _without_ban(text: str) -> str:
     return re.sub(r"\b(?:ohne|without|sin)\b", "", text) if not find_acts(text) else text
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge a command or a database tool: a ban is breached, or not concerned."""
     event = moment.event
     if event.kind == TOOL and check.unit == "sql" and event.tool.startswith("mcp__"):
@@ -152,16 +152,16 @@ def judge(check: Check, moment: Moment) -> Verdict:
             continue
         if _is_forbidden(check, command):
             is_open = command.is_remote or check.is_conditional
-            return Verdict(result=UNKNOWN, matched=str(command)) if is_open else _verdict(str(command))
+            return GuardVerdict(result=UNKNOWN, matched=str(command)) if is_open else _verdict(str(command))
     hidden = "a variable" in event.script.opaque
-    return Verdict(result=UNKNOWN, matched="a variable") if hidden and check.unit != "sql" else NOT_CONCERNED
+    return GuardVerdict(result=UNKNOWN, matched="a variable") if hidden and check.unit != "sql" else NOT_CONCERNED
 
 
-def _verdict(matched: str) -> Verdict:
-    return Verdict(result=BREACHED, matched=matched) if matched else NOT_CONCERNED
+def _verdict(matched: str) -> GuardVerdict:
+    return GuardVerdict(result=BREACHED, matched=matched) if matched else NOT_CONCERNED
 
 
-def _is_forbidden(check: Check, command: Command) -> bool:
+def _is_forbidden(check: GuardCheck, command: ShellCommand) -> bool:
     if check.value == _DOWNLOAD_PIPE:
         return command.program in _SHELLS and bool(_DOWNLOADERS & set(command.sources)) and _runs_input(command)
     if check.unit == "sql":
@@ -173,13 +173,13 @@ def _is_forbidden(check: Check, command: Command) -> bool:
     return matches_any(check.bad, command) is not None
 
 
-def _runs_input(command: Command) -> bool:
+def _runs_input(command: ShellCommand) -> bool:
     texts = command.texts
     reads_words = [word for word in command.arguments if not word.is_literal]
     return bool(reads_words) or all(text.startswith("-") for text in texts if text) or "-s" in texts
 
 
-def _has_forbidden_flag(check: Check, command: Command) -> bool:
+def _has_forbidden_flag(check: GuardCheck, command: ShellCommand) -> bool:
     if command.program in _ECHOES or (command.program == "git" and subcommand(command) in ("log", "grep", "show")):
         return False
     long = [flag for flag in check.flags if flag.startswith("--")]
@@ -188,11 +188,11 @@ def _has_forbidden_flag(check: Check, command: Command) -> bool:
     return bool(set(check.flags) & set(flags_of(command)))
 
 
-def _sql_texts(command: Command) -> list[str]:
+def _sql_texts(command: ShellCommand) -> list[str]:
     return [*command.texts, command.stdin or ""]
 
 
-def _forbidden_sql(check: Check, text: str) -> bool:
+def _forbidden_sql(check: GuardCheck, text: str) -> bool:
     """Return True if SQL text has a forbidden statement outside of its comments and strings."""
     plain = re.sub(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", " ", text, flags=re.DOTALL)
     squeezed = " ".join(plain.upper().split())

@@ -2,13 +2,13 @@
 
 import re
 
-from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, GuardCheck, GuardVerdict
 from bethink.features.guard.events import CHANGE, COMMAND
-from bethink.features.guard.files import FileChange, is_below
+from bethink.features.guard.files import ChangedFile, is_below
 from bethink.features.guard.languages import is_in_language, named_languages, split_comments, without_blocks
 from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.sentences.programs import CLEAR
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 from bethink.features.guard.tables import word_set
 
 _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK|NOCOMMIT)s?\b")
@@ -70,7 +70,7 @@ _PLACEHOLDER = re.compile(
 )
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "no print() in code", "no TODO comments" or "no secrets in code"."""
     text = sentence.text
     if not has("negation", text):
@@ -101,7 +101,7 @@ def parse(sentence: Sentence) -> Check | None:
     )
 
 
-def _scope(sentence: Sentence) -> dict[str, tuple[str, ...]]:
+def _scope(sentence: RuleSentence) -> dict[str, tuple[str, ...]]:
     """Return the folders that a rule is limited to, and whether it leaves out tests."""
     folders = tuple(m.text for m in sentence.of_kind("path") if m.text.endswith("/"))
     return {"paths": folders, "excluded": ("tests",) if _NOT_TESTS.search(sentence.text) else ()}
@@ -128,7 +128,7 @@ def _is_banned(text: str, match: "re.Match[str]") -> bool:
     return has("negation", lead)
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge the added lines of source files."""
     if moment.event.kind not in (CHANGE, COMMAND):
         return NOT_CONCERNED
@@ -140,27 +140,27 @@ def judge(check: Check, moment: Moment) -> Verdict:
         lines = without_blocks(change.added) if may_match and check.unit == "code" else change.added
         matched = next((line for line in lines if _has_banned(check, change, line)), "") if may_match else ""
         if matched:
-            return Verdict(result=BREACHED, matched=matched.strip()[:120], instead=check.value)
+            return GuardVerdict(result=BREACHED, matched=matched.strip()[:120], instead=check.value)
         if _uses_alternative(check, change):
-            result = Verdict(result=OBEYED, matched=change.path)
+            result = GuardVerdict(result=OBEYED, matched=change.path)
     return result
 
 
-def _is_excluded(check: Check, path: str) -> bool:
+def _is_excluded(check: GuardCheck, path: str) -> bool:
     """Return True for a file that the rule does not mean: outside of its folders, or a test."""
     if check.paths and not any(is_below(path, folder) for folder in check.paths):
         return True
     return bool(check.excluded) and _TEST_FILE.search(path) is not None
 
 
-def _may_match(check: Check, text: str) -> bool:
+def _may_match(check: GuardCheck, text: str) -> bool:
     """Return False if a text cannot match, without looking at its lines."""
     if check.unit == "secret":
         return any(name in text for name in _KEY_MARKS)
     return any(phrase.removesuffix("()").lower() in text for phrase in check.phrases)
 
 
-def _has_banned(check: Check, change: FileChange, line: str) -> bool:
+def _has_banned(check: GuardCheck, change: ChangedFile, line: str) -> bool:
     if check.unit == "secret":
         match = _SECRET.search(line)
         value = (match[1] or match[2]) if match is not None else None
@@ -183,7 +183,7 @@ def _pattern(phrase: str) -> "re.Pattern[str]":
     return re.compile(before + re.escape(name) + after)
 
 
-def _uses_alternative(check: Check, change: FileChange) -> bool:
+def _uses_alternative(check: GuardCheck, change: ChangedFile) -> bool:
     lines = "\n".join(change.added)
     if check.unit == "secret":
         return re.search(r"\benviron\b|\bgetenv\b|process\.env|ENV\[|env::var|Deno\.env", lines) is not None

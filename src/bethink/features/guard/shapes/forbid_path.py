@@ -2,11 +2,11 @@
 
 import re
 
-from bethink.features.guard.check import BREACHED, Check, Verdict
+from bethink.features.guard.check import BREACHED, GuardCheck, GuardVerdict
 from bethink.features.guard.events import CHANGE, COMMAND
 from bethink.features.guard.files import is_below
 from bethink.features.guard.sentences.mentions import has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _KINDS = {
     r"lock[- ]?files?|lockdateien|archivos lock|ficheros de bloqueo": (
@@ -21,7 +21,7 @@ _EXCEPT = re.compile(
 _READS = re.compile(r"\b(?:read(?!-)|open|look at|lies|lese|lee|leas)\b", re.IGNORECASE)
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "do not change vendor/" and similar bans."""
     text = sentence.text
     is_ban = has("negation", text) and has("forbid_change", text)
@@ -37,7 +37,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("forbid-path", sentence, paths=tuple(dict.fromkeys(paths)), excluded=tuple(excluded))
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge the files that an edit, a patch or a command changes."""
     if moment.event.kind not in (CHANGE, COMMAND):
         return NOT_CONCERNED
@@ -45,7 +45,7 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if any(is_below(change.path, pattern) for pattern in check.excluded):
             continue
         if any(is_below(change.path, pattern) for pattern in check.paths):
-            return Verdict(result=BREACHED, matched=change.path)
+            return GuardVerdict(result=BREACHED, matched=change.path)
     return NOT_CONCERNED
 
 

@@ -2,10 +2,10 @@
 
 import re
 
-from bethink.features.guard.check import BREACHED, UNKNOWN, Check, Verdict
+from bethink.features.guard.check import BREACHED, UNKNOWN, GuardCheck, GuardVerdict
 from bethink.features.guard.events import COMMAND, TOOL
 from bethink.features.guard.sentences.mentions import has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _AGENTS = ("Agent", "Task", "spawn_agent", "spawn_agents", "dispatch_agent")
 _WEB = ("WebSearch", "WebFetch", "web_search", "web_fetch", "web.search", "browser")
@@ -17,7 +17,7 @@ _SERVER = re.compile(
 _NAMED = re.compile(r"\b(WebSearch|WebFetch|TodoWrite|NotebookEdit|MultiEdit|Glob|Grep|Task|mcp__\w+)\b")
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "no subagents", "no web search" and "do not use the X MCP server"."""
     text = sentence.text
     if not has("negation", text):
@@ -35,7 +35,7 @@ def parse(sentence: Sentence) -> Check | None:
     return None
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge the name of the tool that is called."""
     event = moment.event
     if event.kind == COMMAND and check.value == "web":
@@ -43,7 +43,7 @@ def judge(check: Check, moment: Moment) -> Verdict:
             command.program in ("curl", "wget", "lynx", "w3m") and any(_is_remote(text) for text in command.texts)
             for command in event.script.commands
         )
-        return Verdict(result=UNKNOWN, matched="a download") if reaches_out else NOT_CONCERNED
+        return GuardVerdict(result=UNKNOWN, matched="a download") if reaches_out else NOT_CONCERNED
     if event.kind != TOOL:
         return NOT_CONCERNED
     is_banned = any(
@@ -51,7 +51,7 @@ def judge(check: Check, moment: Moment) -> Verdict:
         or (name.endswith("__") and event.tool.lower().replace("-", "_").startswith(name.replace("-", "_")))
         for name in check.phrases
     )
-    return Verdict(result=BREACHED, matched=event.tool) if is_banned else NOT_CONCERNED
+    return GuardVerdict(result=BREACHED, matched=event.tool) if is_banned else NOT_CONCERNED
 
 
 def _is_remote(text: str) -> bool:

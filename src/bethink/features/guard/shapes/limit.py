@@ -3,13 +3,13 @@
 import re
 
 from bethink.features.guard.acts import performs
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, GuardCheck, GuardVerdict
 from bethink.features.guard.commands import has_flag, positionals, subcommand
 from bethink.features.guard.events import ANSWER, CHANGE, COMMAND
 from bethink.features.guard.languages import is_code, prose_of
 from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.sentences.numbers import limit_of
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _ONE_QUESTION = re.compile(
     r"\bone question at a time\b|\bonly one question\b|\ba single question\b|\bnur eine frage\b|\beine frage "
@@ -20,7 +20,7 @@ _ONE_QUESTION = re.compile(
 _FILE_WORD = re.compile(r"\bfiles?\b|\w*datei\w*|\barchivos?\b|\bficheros?\b|\bmodules?\b", re.IGNORECASE)
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "at most ten files per commit" and similar limits."""
     text = sentence.text
     if _ONE_QUESTION.search(text):
@@ -41,7 +41,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("limit", sentence, limit=files, unit="files") if files is not None else None
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge what the event lets one count; unknown otherwise."""
     event, limit = moment.event, check.limit or 0
     if check.unit == "questions" and event.kind == ANSWER:
@@ -54,11 +54,13 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return NOT_CONCERNED
 
 
-def _verdict(count: int, limit: int, unit: str) -> Verdict:
-    return Verdict(result=BREACHED if count > limit else OBEYED, matched=f"{count} {unit}", instead=f"at most {limit}")
+def _verdict(count: int, limit: int, unit: str) -> GuardVerdict:
+    return GuardVerdict(
+        result=BREACHED if count > limit else OBEYED, matched=f"{count} {unit}", instead=f"at most {limit}"
+    )
 
 
-def _judge_lines(moment: Moment, limit: int) -> Verdict:
+def _judge_lines(moment: Moment, limit: int) -> GuardVerdict:
     result = NOT_CONCERNED
     for change in moment.event.changes:
         if not is_code(change.path) or change.kind not in ("add", "edit"):
@@ -71,7 +73,7 @@ def _judge_lines(moment: Moment, limit: int) -> Verdict:
     return result
 
 
-def _judge_files(moment: Moment, limit: int) -> Verdict:
+def _judge_files(moment: Moment, limit: int) -> GuardVerdict:
     staged: list[str] = []
     is_visible = True
     for command in moment.event.script.commands:
@@ -87,7 +89,7 @@ def _judge_files(moment: Moment, limit: int) -> Verdict:
         if unique > limit:
             return _verdict(unique, limit, "files")
         if not is_visible or has_flag(command, ("--all",)) or not names:
-            return Verdict(result=UNKNOWN, matched=str(command))
+            return GuardVerdict(result=UNKNOWN, matched=str(command))
         return _verdict(unique, limit, "files")
     return NOT_CONCERNED
 

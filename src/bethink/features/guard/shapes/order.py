@@ -3,12 +3,12 @@
 import re
 
 from bethink.features.guard.acts import ACTS, find_acts, performs
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
-from bethink.features.guard.events import CHANGE, COMMAND, Event
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, GuardCheck, GuardVerdict
+from bethink.features.guard.events import CHANGE, COMMAND, AgentEvent
 from bethink.features.guard.languages import is_code
 from bethink.features.guard.sentences.mentions import find, has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
-from bethink.features.guard.shell import Command
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
+from bethink.features.guard.shell import ShellCommand
 
 _LATER = ("commit", "push", "deploy", "publish", "merge", "pull request", "tag", "force-push", "migration")
 _OPAQUE_CHECKS = re.compile(
@@ -18,7 +18,7 @@ _EDIT = "edit"
 _READ = "read"
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "A before B", "B only when A" and "look at a file before changing it"."""
     text = sentence.text
     before = find("before", text)
@@ -34,7 +34,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("order", sentence, act=act, needs=needs, needs_success=has("passing", text))
 
 
-def _from_before(sentence: Sentence, before: "re.Match[str]") -> Check | None:
+def _from_before(sentence: RuleSentence, before: "re.Match[str]") -> GuardCheck | None:
     text = sentence.text
     behind, main = _split(text, before)
     if has("ask", main):
@@ -48,7 +48,7 @@ def _from_before(sentence: Sentence, before: "re.Match[str]") -> Check | None:
     return make_check("order", sentence, act=act, needs=needs, needs_success=has("passing", main))
 
 
-def _named_command(sentence: Sentence, part: str) -> str:
+def _named_command(sentence: RuleSentence, part: str) -> str:
     """Return a command with a subcommand that a part names, such as `terraform apply`."""
     mention = next((m for m in sentence.of_kind("program") if m.text in part and " " in m.text), None)
     return "" if mention is None else f"command:{mention.pattern}"
@@ -82,7 +82,7 @@ def _later(text: str) -> str:
     return next((name for name, _ in find_acts(text) if name in _LATER), "")
 
 
-def _required_act(sentence: Sentence, part: str) -> str:
+def _required_act(sentence: RuleSentence, part: str) -> str:
     """Return the act that must come first: a named command, or a kind of act."""
     for mention in sentence.of_kind("program"):
         if mention.text in part and (" " in mention.text or mention.is_code):
@@ -96,7 +96,7 @@ def _required_act(sentence: Sentence, part: str) -> str:
     return f"command:{programs[0].pattern}" if programs else ""
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge the later act by what came before it in the session and in the same command."""
     if check.act == _EDIT:
         return _judge_edit(moment)
@@ -110,20 +110,20 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if earlier:
             return _judge_same(check, commands[earlier[-1] : index + 1])
         if _may_hide(check, commands[:index]):
-            return Verdict(result=UNKNOWN, matched=str(command))
+            return GuardVerdict(result=UNKNOWN, matched=str(command))
         return _judge_session(check, moment, command)
     return NOT_CONCERNED
 
 
-def _judge_same(check: Check, commands: "tuple[Command, ...]") -> Verdict:
+def _judge_same(check: GuardCheck, commands: "tuple[ShellCommand, ...]") -> GuardVerdict:
     """Judge `tests && commit`; with `;` the commit also follows a failure."""
     is_chained = all(command.separator == "&&" or command.wrappers for command in commands[1:])
     if check.needs_success and not is_chained:
-        return Verdict(result=BREACHED, matched=str(commands[-1]), instead=f"{_label(check)} && …")
-    return Verdict(result=OBEYED, matched=str(commands[0]))
+        return GuardVerdict(result=BREACHED, matched=str(commands[-1]), instead=f"{_label(check)} && …")
+    return GuardVerdict(result=OBEYED, matched=str(commands[0]))
 
 
-def _judge_session(check: Check, moment: Moment, command: "Command") -> Verdict:
+def _judge_session(check: GuardCheck, moment: Moment, command: "ShellCommand") -> GuardVerdict:
     state, is_hidden = "", False
     for event in moment.session.events:
         if (
@@ -141,20 +141,20 @@ def _judge_session(check: Check, moment: Moment, command: "Command") -> Verdict:
             is_hidden = True
     matched, instead = str(command), f"run {_label(check)} first"
     if is_hidden or (state == "silent" and check.needs_success):
-        return Verdict(result=UNKNOWN, matched=matched)
+        return GuardVerdict(result=UNKNOWN, matched=matched)
     if state in ("passed", "silent") or (state == "failed" and not check.needs_success):
-        return Verdict(result=OBEYED, matched=matched)
-    return Verdict(result=BREACHED, matched=matched, instead=instead)
+        return GuardVerdict(result=OBEYED, matched=matched)
+    return GuardVerdict(result=BREACHED, matched=matched, instead=instead)
 
 
 _CHECKS = frozenset({"tests", "lint", "type check", "build"})
 
 
-def _label(check: Check) -> str:
+def _label(check: GuardCheck) -> str:
     return check.needs.removeprefix("command:")
 
 
-def _may_hide(check: Check, commands: "tuple[Command, ...]") -> bool:
+def _may_hide(check: GuardCheck, commands: "tuple[ShellCommand, ...]") -> bool:
     """Return True if a script or a task such as `make ci` may have run what is needed."""
     if check.needs not in ACTS:
         return False
@@ -184,7 +184,7 @@ def _may_hide(check: Check, commands: "tuple[Command, ...]") -> bool:
     return False
 
 
-def _judge_edit(moment: Moment) -> Verdict:
+def _judge_edit(moment: Moment) -> GuardVerdict:
     event = moment.event
     if event.kind not in (CHANGE, COMMAND) or event.tool == "Write":
         return NOT_CONCERNED
@@ -197,11 +197,11 @@ def _judge_edit(moment: Moment) -> Verdict:
     }
     unread = [path for path in edited if path not in viewed]
     if unread:
-        return Verdict(result=BREACHED, matched=unread[0], instead=f"read {unread[0]} first")
-    return Verdict(result=OBEYED, matched=edited[0])
+        return GuardVerdict(result=BREACHED, matched=unread[0], instead=f"read {unread[0]} first")
+    return GuardVerdict(result=OBEYED, matched=edited[0])
 
 
-def _is_patch(event: Event) -> bool:
+def _is_patch(event: AgentEvent) -> bool:
     return any(command.program in ("apply_patch", "applypatch") for command in event.script.commands)
 
 

@@ -4,10 +4,10 @@ import re
 from datetime import datetime
 
 from bethink.features.guard.acts import find_acts, performs
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, GuardCheck, GuardVerdict
 from bethink.features.guard.events import COMMAND
 from bethink.features.guard.sentences.mentions import has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _DAYS = (
     r"mondays?|montags?|(?:los "
@@ -23,7 +23,7 @@ _AFTER = re.compile(
 _ACTS = ("force-push", "deploy", "publish", "push", "commit", "merge", "migration", "pull request")
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for a ban of an act on weekdays, weekends, or after an hour."""
     text = sentence.text
     act = next((name for name, _ in find_acts(text) if name in _ACTS), "")
@@ -40,7 +40,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("quiet-time", sentence, act=act, kinds=days, limit=limit)
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge the act by the day and the hour of the event."""
     if moment.event.kind != COMMAND:
         return NOT_CONCERNED
@@ -50,9 +50,9 @@ def judge(check: Check, moment: Moment) -> Verdict:
     try:
         now = datetime.fromisoformat(moment.at)
     except ValueError:
-        return Verdict(result=UNKNOWN, matched=str(command))
+        return GuardVerdict(result=UNKNOWN, matched=str(command))
     is_quiet = str(now.weekday()) in check.kinds or (check.limit is not None and now.hour >= check.limit)
-    return Verdict(result=BREACHED if is_quiet else OBEYED, matched=f"{command} at {moment.at}")
+    return GuardVerdict(result=BREACHED if is_quiet else OBEYED, matched=f"{command} at {moment.at}")
 
 
 SHAPE = Shape(name="quiet-time", order=25, parse=parse, judge=judge)

@@ -2,11 +2,11 @@
 
 import re
 
-from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, GuardCheck, GuardVerdict
 from bethink.features.guard.events import CHANGE, COMMAND
 from bethink.features.guard.languages import is_in_language, named_languages
 from bethink.features.guard.sentences.mentions import has, quoted_phrases
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _FILES = re.compile(r"\b(?:every|each|all|new|any)\b[^.]*\bfiles?\b|\bjede[rs]?\b[^.]*datei\w*|\balle\w*\b[^.]*dateien|"
                     r"\bneue\w*\b[^.]*dateien?|\b(?:cada|todos los|nuevos?)\b[^.]*(?:archivos?|"
@@ -24,7 +24,7 @@ _SPAN = re.compile(r"`([^`\n]{2,120})`")
 _FIRST_LINES = 10
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for a text that all new files of a language must have."""
     text = sentence.text
     if not _FILES.search(text) or not _CONTAIN.search(text) or has("negation", text):
@@ -37,7 +37,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("required-content", sentence, phrases=phrases[:1], kinds=named_languages(text))
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge new source files whose complete text is visible."""
     if moment.event.kind not in (CHANGE, COMMAND):
         return NOT_CONCERNED
@@ -46,14 +46,14 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if change.kind != "add" or not change.is_complete or not is_in_language(change.path, check.kinds):
             continue
         if not _has_text(check, change.added):
-            return Verdict(
+            return GuardVerdict(
                 result=BREACHED, matched=change.path, instead=check.phrases[0] if check.phrases else "a license header"
             )
-        result = Verdict(result=OBEYED, matched=change.path)
+        result = GuardVerdict(result=OBEYED, matched=change.path)
     return result
 
 
-def _has_text(check: Check, lines: tuple[str, ...]) -> bool:
+def _has_text(check: GuardCheck, lines: tuple[str, ...]) -> bool:
     if check.value == "license":
         return re.search(r"licen[sc]e|spdx|copyright", "\n".join(lines[:_FIRST_LINES]), re.IGNORECASE) is not None
     return any(check.phrases[0] in line for line in lines)

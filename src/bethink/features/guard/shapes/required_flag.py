@@ -3,12 +3,12 @@
 import re
 
 from bethink.features.guard.alternatives import judge_alternatives
-from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, CommandPattern, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, CommandPattern, GuardCheck, GuardVerdict
 from bethink.features.guard.commands import flag_value, flags_of, has_flag, is_help, matches_any, positionals
 from bethink.features.guard.events import COMMAND
-from bethink.features.guard.sentences.mentions import Mention, has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
-from bethink.features.guard.shell import Command
+from bethink.features.guard.sentences.mentions import NamedWord, has
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
+from bethink.features.guard.shell import ShellCommand
 from bethink.features.guard.tables import word_set
 
 _PLAN = "a saved plan file"
@@ -19,7 +19,7 @@ _NO_VALUES = word_set(
 )
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "go test always with -race" or "helm only with --namespace dev"."""
     programs = sentence.of_kind("program")
     if not programs:
@@ -37,12 +37,12 @@ def parse(sentence: Sentence) -> Check | None:
     return None
 
 
-def _is_needed(text: str, flag: Mention) -> bool:
+def _is_needed(text: str, flag: NamedWord) -> bool:
     """Return True for "never without --dry-run"."""
     return re.search(r"\b(?:without|ohne|sin)\s+(?:the |a |el |la )?$", text[: flag.start], re.IGNORECASE) is not None
 
 
-def _with_flag(sentence: Sentence, first: CommandPattern, flag: Mention) -> Check | None:
+def _with_flag(sentence: RuleSentence, first: CommandPattern, flag: NamedWord) -> GuardCheck | None:
     if not (has("always", sentence.text) or has("positive", sentence.text) or _is_needed(sentence.text, flag)):
         return None
     name, separator, value = flag.text.partition("=")
@@ -56,7 +56,7 @@ def _with_flag(sentence: Sentence, first: CommandPattern, flag: Mention) -> Chec
     return make_check("required-flag", sentence, good=(pattern,), flags=(name,), value=value)
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge each call of the program; a call without the flag breaches."""
     if check.bad:
         return judge_alternatives(check, moment)
@@ -73,10 +73,10 @@ def judge(check: Check, moment: Moment) -> Verdict:
     return result
 
 
-def _judge_command(check: Check, command: Command) -> Verdict:
+def _judge_command(check: GuardCheck, command: ShellCommand) -> GuardVerdict:
     matched = str(command)
     if command.is_remote:
-        return Verdict(result=UNKNOWN, matched=matched)
+        return GuardVerdict(result=UNKNOWN, matched=matched)
     if check.value == _PLAN:
         behind = positionals(command)[len(check.good[0].words) :]
         is_kept = any(word for word in behind)
@@ -87,13 +87,13 @@ def _judge_command(check: Check, command: Command) -> Verdict:
         is_kept = is_kept and (not check.value or flag_value(command, name) == check.value)
         instead = " ".join(part for part in (str(check.good[0]), name, check.value) if part)
     if is_kept:
-        return Verdict(result=OBEYED, matched=matched)
+        return GuardVerdict(result=OBEYED, matched=matched)
     if not command.is_literal and not check.value:
-        return Verdict(result=UNKNOWN, matched=matched)
-    return Verdict(result=BREACHED, matched=matched, instead=instead)
+        return GuardVerdict(result=UNKNOWN, matched=matched)
+    return GuardVerdict(result=BREACHED, matched=matched, instead=instead)
 
 
-def _has_long_form(name: str, command: Command) -> bool:
+def _has_long_form(name: str, command: ShellCommand) -> bool:
     """Return True if a single-letter flag stands in a cluster such as `-xq`, or a long flag has one dash."""
     return name in flags_of(command) or f"-{name}" in flags_of(command)
 

@@ -3,11 +3,11 @@
 import posixpath
 import re
 
-from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
+from bethink.features.guard.check import BREACHED, OBEYED, GuardCheck, GuardVerdict
 from bethink.features.guard.events import CHANGE, COMMAND
-from bethink.features.guard.files import FileChange, is_below
+from bethink.features.guard.files import ChangedFile, is_below
 from bethink.features.guard.sentences.mentions import find, has
-from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, RuleSentence, Shape, make_check
 
 _TEXTS = r"(?:\.(?:md|mdx|txt|rst|adoc))?$"
 _KINDS = {
@@ -37,7 +37,7 @@ _KINDS = {
 """Kinds of files: how people name them, and the file names that belong to them."""
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for "plans go to docs/plans/"."""
     folders = [m for m in sentence.of_kind("path") if m.polarity >= 0 and "/" in m.text]
     cue = find("goes_to", sentence.text)
@@ -50,7 +50,7 @@ def parse(sentence: Sentence) -> Check | None:
     return make_check("required-path", sentence, paths=(folders[0].text,), kinds=tuple(kinds[:1])) if kinds else None
 
 
-def judge(check: Check, moment: Moment) -> Verdict:
+def judge(check: GuardCheck, moment: Moment) -> GuardVerdict:
     """Judge new files of the kind by their folder."""
     if moment.event.kind not in (CHANGE, COMMAND):
         return NOT_CONCERNED
@@ -59,13 +59,13 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if change.kind != "add":
             continue
         if is_below(change.path, check.paths[0].rstrip("/") + "/"):
-            result = Verdict(result=OBEYED, matched=change.path)
+            result = GuardVerdict(result=OBEYED, matched=change.path)
         elif _is_of_kind(check.kinds[0], change):
-            return Verdict(result=BREACHED, matched=change.path, instead=posixpath.join(check.paths[0], ""))
+            return GuardVerdict(result=BREACHED, matched=change.path, instead=posixpath.join(check.paths[0], ""))
     return result
 
 
-def _is_of_kind(kind: str, change: FileChange) -> bool:
+def _is_of_kind(kind: str, change: ChangedFile) -> bool:
     if kind == "documentation" and posixpath.basename(change.path).split(".")[0].isupper():
         return False
     is_temporary = change.path.startswith(("/tmp/", "/var/tmp/"))  # noqa: S108 - compared, never opened

@@ -4,10 +4,10 @@ import re
 
 from bethink.features.guard.acts import find_acts
 from bethink.features.guard.alternatives import judge_alternatives
-from bethink.features.guard.check import Check, CommandPattern
-from bethink.features.guard.sentences.mentions import Mention, has, pattern_of
+from bethink.features.guard.check import CommandPattern, GuardCheck
+from bethink.features.guard.sentences.mentions import NamedWord, has, pattern_of
 from bethink.features.guard.sentences.programs import EXCLUSIVE
-from bethink.features.guard.shape import Sentence, Shape, make_check
+from bethink.features.guard.shape import RuleSentence, Shape, make_check
 from bethink.features.guard.tables import word_set
 
 _WORD = r"`?([a-z][\w.-]*[a-z0-9])`?"
@@ -35,7 +35,7 @@ _NOT_PROGRAMS = word_set(
 )
 
 
-def parse(sentence: Sentence) -> Check | None:
+def parse(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for a sentence that names a program to use, and perhaps one to avoid."""
     programs = [m for m in sentence.of_kind("program", "code") if m.kind == "program" or m.is_code]
     good = [m.pattern for m in programs if m.polarity > 0]
@@ -68,7 +68,7 @@ def _unknown_program(pattern: "re.Pattern[str]", text: str, others: list[Command
     )
 
 
-def _unknown_pair(sentence: Sentence) -> Check | None:
+def _unknown_pair(sentence: RuleSentence) -> GuardCheck | None:
     """Return a check for two programs that no table knows: "use NAME instead of OTHER"."""
     good = next((match[1] for match in _FOR.finditer(sentence.text) if match[1].lower() not in _NOT_PROGRAMS), "")
     bad = next((match[1] for match in _INSTEAD.finditer(sentence.text) if match[1].lower() not in _NOT_PROGRAMS), "")
@@ -77,7 +77,7 @@ def _unknown_pair(sentence: Sentence) -> Check | None:
     return make_check("use-instead", sentence, good=(pattern_of(good),), bad=(pattern_of(bad),))
 
 
-def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPattern]) -> Check | None:
+def _only_good(sentence: RuleSentence, programs: list[NamedWord], good: list[CommandPattern]) -> GuardCheck | None:
     """Return a check for "format with NAME": known alternatives of the same purpose count as avoided."""
     lead = sentence.text[: programs[0].start]
     is_wish = re.search(

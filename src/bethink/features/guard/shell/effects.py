@@ -4,11 +4,11 @@ import posixpath
 from collections.abc import Sequence
 
 from bethink.base.frozen import frozen
-from bethink.features.guard.shell.records import Command, Redirect, Word
+from bethink.features.guard.shell.records import Redirect, ShellCommand, Word
 
 
 @frozen
-class Scope:
+class FolderScope:
     """The surroundings of a command: wrappers, redirects and what it reads."""
 
     wrappers: tuple[str, ...] = ()
@@ -18,7 +18,7 @@ class Scope:
     depth: int = 0
 
 
-def visible_output(command: Command) -> str | None:
+def visible_output(command: ShellCommand) -> str | None:
     """Return the text that a command prints, if the arguments show it."""
     texts = command.texts
     if not command.is_literal:
@@ -51,19 +51,19 @@ def change_folder(folder: str | None, arguments: Sequence[Word]) -> str | None:
     return posixpath.normpath(posixpath.join(folder or "", targets[0].text)) if folder is not None else None
 
 
-def deeper(scope: Scope) -> Scope:
+def deeper(scope: FolderScope) -> FolderScope:
     """Return the surroundings one level down."""
     return surround(scope)
 
 
 def surround(
-    scope: Scope,
+    scope: FolderScope,
     *,
     redirects: tuple[Redirect, ...] | None = None,
     assignments: tuple[tuple[str, str], ...] | None = None,
-) -> Scope:
+) -> FolderScope:
     """Return the surroundings one level down, with other redirects or assignments."""
-    return Scope(
+    return FolderScope(
         wrappers=scope.wrappers,
         redirects=scope.redirects if redirects is None else redirects,
         assignments=scope.assignments if assignments is None else assignments,

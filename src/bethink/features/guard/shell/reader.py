@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from bethink.features.guard.shell.effects import Scope, deeper, surround, visible_output
-from bethink.features.guard.shell.records import Command, Redirect, Script, Word
-from bethink.features.guard.shell.runner import MAX_COMMANDS, MAX_DEPTH, Runner
+from bethink.features.guard.shell.effects import FolderScope, deeper, surround, visible_output
+from bethink.features.guard.shell.records import Redirect, Script, ShellCommand, Word
+from bethink.features.guard.shell.runner import MAX_COMMANDS, MAX_DEPTH, CommandRunner
 from bethink.features.guard.shell.words import expand_braces, text_of, word_of
 from bethink.features.guard.tables import word_set
 
@@ -42,16 +42,16 @@ def read_shell(text: str) -> Script:
         return Script(is_complete=False)
     reader = Reader()
     try:
-        reader.read_text(text, Scope())
+        reader.read_text(text, FolderScope())
     except (RecursionError, ValueError, IndexError):
         reader.is_complete = False
     return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque), is_complete=reader.is_complete)
 
 
-class Reader(Runner):
+class Reader(CommandRunner):
     """Walks the tree of one text. Aliases, functions and variables of the text are followed."""
 
-    def read_text(self, text: str, scope: Scope) -> None:
+    def read_text(self, text: str, scope: FolderScope) -> None:
         """Read a nested shell text, such as the argument of `bash -c`."""
         self.texts += 1
         if self.texts > _MAX_TEXTS or len(text) > MAX_LENGTH:
@@ -62,7 +62,7 @@ class Reader(Runner):
             self.is_complete = False
         self.walk(tree.root_node, scope)
 
-    def walk(self, node: "Node", scope: Scope) -> None:
+    def walk(self, node: "Node", scope: FolderScope) -> None:
         """Collect the commands of a node in the order in which the shell would run them."""
         if scope.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
             self.is_complete = False
@@ -79,7 +79,7 @@ class Reader(Runner):
             for child in node.children:
                 self.walk(child, inside)
 
-    def walk_list(self, nodes: Sequence["Node"], scope: Scope) -> None:
+    def walk_list(self, nodes: Sequence["Node"], scope: FolderScope) -> None:
         """Read statements one after another. Commands behind a plain `exit` do not run."""
         for node in nodes:
             if not node.is_named:
@@ -100,7 +100,7 @@ class Reader(Runner):
         start, separator = len(self.commands), self.separator
         stdin, sources = self.stdin, self.sources
         self.stdin, self.sources = None, ()
-        self.walk_list([child for child in node.children if child.is_named], Scope(depth=5))
+        self.walk_list([child for child in node.children if child.is_named], FolderScope(depth=5))
         added = self.commands[start:]
         self.separator, self.stdin = separator, stdin
         self.sources = (*sources, *(command.program for command in added))
@@ -114,7 +114,7 @@ class Reader(Runner):
         return Word(text=output.rstrip("\n"))
 
     # Nodes ---------------------------------------------------------------------------------------------------------
-    def command(self, node: "Node", scope: Scope) -> None:
+    def command(self, node: "Node", scope: FolderScope) -> None:
         """Read a simple command with its assignments, arguments and redirects."""
         words: list[Word] = []
         assignments = list(scope.assignments)
@@ -131,7 +131,7 @@ class Reader(Runner):
         self.run(words, surround(scope, assignments=tuple(assignments)))
         self.sources = sources
         if not words and scope.redirects:
-            self.emit(Command(program=":", redirects=scope.redirects))
+            self.emit(ShellCommand(program=":", redirects=scope.redirects))
 
     def split(self, node: "Node") -> list[Word]:
         """Return the words of one node: unquoted variables and braces may give several."""
@@ -158,14 +158,14 @@ class Reader(Runner):
             self.variables[f"{key}[@]"] = Word(text="\0".join(item.text for item in items), is_literal=is_literal)
         return key, word.text
 
-    def plain_assignment(self, node: "Node", scope: Scope) -> None:
+    def plain_assignment(self, node: "Node", scope: FolderScope) -> None:
         """Read `A=b` without a command."""
         del scope
         sources = self.sources
         self.assignment(node)
         self.sources = sources
 
-    def redirect(self, node: "Node", scope: Scope) -> Scope:
+    def redirect(self, node: "Node", scope: FolderScope) -> FolderScope:
         """Return the surroundings with a redirect or the text of a here-document."""
         if node.type == "herestring_redirect":
             word = word_of(node.children[-1], self)
@@ -183,7 +183,7 @@ class Reader(Runner):
         word = _GAP if target is None else word_of(target, self)
         return surround(scope, redirects=(*scope.redirects, Redirect(operator=operator, target=word)))
 
-    def redirected_statement(self, node: "Node", scope: Scope) -> None:
+    def redirected_statement(self, node: "Node", scope: FolderScope) -> None:
         """Read a statement with redirects. A here-document also holds the rest of its first line."""
         body = node.child_by_field_name("body")
         outer = self.stdin
@@ -194,17 +194,17 @@ class Reader(Runner):
         if body is not None and body.type == "command" and _lone_dash(node, body):
             self.trailing = [Word(text="-")]
         if body is None:
-            self.emit(Command(program=":", redirects=scope.redirects, stdin=self.stdin))
+            self.emit(ShellCommand(program=":", redirects=scope.redirects, stdin=self.stdin))
         else:
             if body.type not in ("command", "list", "pipeline") and scope.redirects:
-                self.emit(Command(program=":", redirects=scope.redirects))
+                self.emit(ShellCommand(program=":", redirects=scope.redirects))
             self.walk(body, scope)
         self.stdin = outer
         for child in redirects:
             if child.type == "heredoc_redirect":
                 self.heredoc_line(child, start, scope)
 
-    def heredoc_line(self, node: "Node", start: int, scope: Scope) -> None:
+    def heredoc_line(self, node: "Node", start: int, scope: FolderScope) -> None:
         """Read what stands behind `<<EOF` on its line: a pipe, or the next command of a list."""
         separator = ";"
         for child in node.children:
@@ -214,13 +214,13 @@ class Reader(Runner):
                 self.stages([item for item in child.children if item.is_named], start, scope)
             elif node.field_name_for_child(node.children.index(child)) == "right":
                 self.separator = separator
-                self.walk(child, Scope(depth=scope.depth))
+                self.walk(child, FolderScope(depth=scope.depth))
 
-    def pipeline(self, node: "Node", scope: Scope) -> None:
+    def pipeline(self, node: "Node", scope: FolderScope) -> None:
         """Read a pipeline: each stage knows the programs and the visible text in front of it."""
         self.stages([child for child in node.children if child.is_named], None, scope)
 
-    def stages(self, nodes: Sequence["Node"], start: int | None, scope: Scope) -> None:
+    def stages(self, nodes: Sequence["Node"], start: int | None, scope: FolderScope) -> None:
         """Read the stages of a pipeline. `start` is the first command in front of it, if it began elsewhere."""
         outer, sources = self.stdin, self.sources
         first = len(self.commands) if start is None else start
@@ -233,7 +233,7 @@ class Reader(Runner):
             self.walk(node, scope)
         self.stdin, self.sources = outer, sources
 
-    def list_of(self, node: "Node", scope: Scope) -> None:
+    def list_of(self, node: "Node", scope: FolderScope) -> None:
         """Read `a && b` and `a || b`; leave out what a plain `true` or `false` skips."""
         for child in node.children:
             if not child.is_named:
@@ -243,7 +243,7 @@ class Reader(Runner):
             else:
                 self.walk(child, scope)
 
-    def condition(self, node: "Node", scope: Scope) -> None:
+    def condition(self, node: "Node", scope: FolderScope) -> None:
         """Read `if`: a plain `false` as its condition skips the branch."""
         test = node.child_by_field_name("condition")
         is_false = test is not None and text_of(test) == "false"
@@ -254,7 +254,7 @@ class Reader(Runner):
                 self.separator = ";"
                 self.walk(child, scope)
 
-    def loop(self, node: "Node", scope: Scope) -> None:
+    def loop(self, node: "Node", scope: FolderScope) -> None:
         """Read a `for` loop once for each visible value."""
         name = node.child_by_field_name("variable")
         body = node.child_by_field_name("body")
@@ -267,13 +267,13 @@ class Reader(Runner):
             self.variables[key] = value if not has_glob else Word(text=value.text, is_literal=False)
             self.walk(body, scope)
 
-    def subshell(self, node: "Node", scope: Scope) -> None:
+    def subshell(self, node: "Node", scope: FolderScope) -> None:
         """Read `( … )`: its folder and variables end with it."""
         folder, variables = self.folder, dict(self.variables)
         self.walk_list(node.children, scope)
         self.folder, self.variables = folder, variables
 
-    def function(self, node: "Node", scope: Scope) -> None:
+    def function(self, node: "Node", scope: FolderScope) -> None:
         """Record a function; its commands run only where it is called."""
         del scope
         name = node.child_by_field_name("name")
@@ -281,7 +281,7 @@ class Reader(Runner):
         if name is not None and body is not None:
             self.functions[text_of(name)] = body
 
-    def declaration(self, node: "Node", scope: Scope) -> None:
+    def declaration(self, node: "Node", scope: FolderScope) -> None:
         """Read `export A=b` and its kin."""
         for child in node.children:
             if child.type == "variable_assignment":
@@ -299,7 +299,7 @@ def _lone_dash(node: "Node", body: "Node") -> bool:
 
 
 _SPLATS = {'"$@"': "@", "$@": "@", "$*": "@", '"$*"': "@"}
-_HANDLERS: Mapping[str, Callable[[Reader, "Node", Scope], None]] = {
+_HANDLERS: Mapping[str, Callable[[Reader, "Node", FolderScope], None]] = {
     "command": Reader.command,
     "redirected_statement": Reader.redirected_statement,
     "pipeline": Reader.pipeline,

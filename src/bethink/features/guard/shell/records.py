@@ -25,7 +25,7 @@ class Redirect:
 
 
 @frozen
-class Command:
+class ShellCommand:
     """A simple command as the shell would run it, without its wrappers.
 
     `sudo pip install x` gives two commands: `sudo`, and `pip` with the wrapper `sudo`.
@@ -66,7 +66,7 @@ class Command:
 class Script:
     """All simple commands of a shell text, in the order in which they would run."""
 
-    commands: tuple[Command, ...] = ()
+    commands: tuple[ShellCommand, ...] = ()
     opaque: tuple[str, ...] = ()
     """Programs that run commands which the text does not show: `make`, scripts, variables."""
     is_complete: bool = True

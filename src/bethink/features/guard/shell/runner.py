@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bethink.features.guard.shell.effects import Scope, base_name, change_folder, visible_output
+from bethink.features.guard.shell.effects import FolderScope, base_name, change_folder, visible_output
 from bethink.features.guard.shell.nested import is_opaque, nested_commands
-from bethink.features.guard.shell.records import Command, Word
+from bethink.features.guard.shell.records import ShellCommand, Word
 from bethink.features.guard.shell.wrappers import Inner
 from bethink.features.guard.tables import word_set
 
@@ -17,11 +17,11 @@ MAX_COMMANDS = 300
 _SHELLS = word_set("sh bash zsh dash ksh ash")
 
 
-class Runner:
+class CommandRunner:
     """Collects commands. Its subclass reads text and walks nodes."""
 
     def __init__(self) -> None:
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.opaque: list[str] = []
         self.is_complete = True
         self.variables: dict[str, Word] = {}
@@ -35,15 +35,15 @@ class Runner:
         self.trailing: list[Word] = []
         self.texts = 0
 
-    def read_text(self, text: str, scope: Scope) -> None:
+    def read_text(self, text: str, scope: FolderScope) -> None:
         """Read a nested shell text, such as the argument of `bash -c`."""
         raise NotImplementedError
 
-    def walk(self, node: "Node", scope: Scope) -> None:
+    def walk(self, node: "Node", scope: FolderScope) -> None:
         """Collect the commands of a node in the order in which the shell would run them."""
         raise NotImplementedError
 
-    def run(self, words: Sequence[Word], scope: Scope) -> None:
+    def run(self, words: Sequence[Word], scope: FolderScope) -> None:
         """Record a command, and the commands that it runs in turn."""
         if not words:
             return
@@ -62,7 +62,7 @@ class Runner:
         else:
             self.program(head.text, arguments, scope)
 
-    def program(self, name: str, arguments: tuple[Word, ...], scope: Scope) -> None:
+    def program(self, name: str, arguments: tuple[Word, ...], scope: FolderScope) -> None:
         """Record the call of a program, and what it changes for the commands behind it."""
         program = base_name(name)
         self.emit(self.simple(program, arguments, scope))
@@ -77,9 +77,9 @@ class Runner:
             self.enter(program, inner, scope)
         self.read_input(program, arguments, scope)
 
-    def enter(self, program: str, inner: Inner, scope: Scope) -> None:
+    def enter(self, program: str, inner: Inner, scope: FolderScope) -> None:
         """Read the command inside a wrapper."""
-        inside = Scope(
+        inside = FolderScope(
             wrappers=(*scope.wrappers, program),
             redirects=scope.redirects,
             assignments=scope.assignments,
@@ -95,7 +95,7 @@ class Runner:
         else:
             self.run(inner.words, inside)
 
-    def read_input(self, program: str, arguments: tuple[Word, ...], scope: Scope) -> None:
+    def read_input(self, program: str, arguments: tuple[Word, ...], scope: FolderScope) -> None:
         """Read the text on the standard input of a shell."""
         is_shell = program in _SHELLS and all(word.text.startswith("-") for word in arguments)
         is_shell = is_shell or (program in ("at", "batch") and self.stdin is not None)
@@ -105,9 +105,9 @@ class Runner:
             self.opaque.extend([program] if self.sources else [])
             return
         text, self.stdin = self.stdin, None
-        self.read_text(text, Scope(wrappers=(*scope.wrappers, program), depth=scope.depth + 2))
+        self.read_text(text, FolderScope(wrappers=(*scope.wrappers, program), depth=scope.depth + 2))
 
-    def script(self, path: str, program: str, scope: Scope) -> None:
+    def script(self, path: str, program: str, scope: FolderScope) -> None:
         """Read a script that the same text wrote, or note that its commands are hidden."""
         content = self.files.pop(path.removeprefix("./"), None) or self.files.pop(path, None)
         if content is None:
@@ -115,7 +115,7 @@ class Runner:
         else:
             self.read_text(content, scope)
 
-    def call(self, name: str, arguments: tuple[Word, ...], scope: Scope) -> None:
+    def call(self, name: str, arguments: tuple[Word, ...], scope: FolderScope) -> None:
         """Read the body of a function with its arguments."""
         body = self.functions.pop(name)  # A function that calls itself must not be read for ever.
         variables = dict(self.variables)
@@ -127,7 +127,7 @@ class Runner:
         self.variables = variables
         self.functions[name] = body
 
-    def expand(self, name: str, arguments: tuple[Word, ...], scope: Scope) -> None:
+    def expand(self, name: str, arguments: tuple[Word, ...], scope: FolderScope) -> None:
         """Read the command behind an alias."""
         value = self.aliases.pop(name)
         words = value.split()
@@ -138,9 +138,9 @@ class Runner:
             self.read_text(" ".join((value, *(word.text for word in arguments))), scope)
         self.aliases[name] = value
 
-    def simple(self, program: str, arguments: tuple[Word, ...], scope: Scope) -> Command:
+    def simple(self, program: str, arguments: tuple[Word, ...], scope: FolderScope) -> ShellCommand:
         """Return a simple command in its surroundings."""
-        return Command(
+        return ShellCommand(
             program=program,
             arguments=arguments,
             redirects=scope.redirects,
@@ -153,7 +153,7 @@ class Runner:
             is_remote=scope.is_remote,
         )
 
-    def emit(self, command: Command) -> None:
+    def emit(self, command: ShellCommand) -> None:
         """Record a command, and the text that it writes to a file."""
         self.commands.append(command)
         output = visible_output(command)
