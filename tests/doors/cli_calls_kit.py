@@ -7,6 +7,7 @@ _LOCAL = _SPACE | {"--api-key"}
 NOT_OFFERED = {
     **dict.fromkeys(("admin completion", "demo", "admin receipt verify"), _LOCAL | {"--config", "--database"}),
     "try": _LOCAL | {"--database"},
+    "guard try": _LOCAL | {"--database"},
     **dict.fromkeys(("data models list", "data models pull", "data models where"), _LOCAL | {"--database"}),
     **dict.fromkeys(
         (
@@ -40,6 +41,7 @@ NOT_OFFERED = {
 """Options that would do nothing there."""
 CALLS = {
     "try": "--days 3650",
+    "guard try": "--days 3650",
     "demo": "",
     "connect": "codex --yes",
     "add": "tea",

@@ -228,6 +228,7 @@ FAILING = {
     "connect": (["connect", "emacs"], 2),
     "demo": (["demo", "--save", "/"], 1),
     "try": (["try"], 2),
+    "guard try": (["guard", "try"], 2),
     "doctor": (["doctor", "--config", "missing.toml"], 4),
     "add": (["add", "  "], 2),
     **{

@@ -28,7 +28,7 @@ async def log(
     limit: Limit = 20,
     after: After = "",
 ) -> Result:
-    """Show what agents were told from memory, and when, newest first."""
+    """Show what agents were told, and when. The newest is first."""
     page = await ctx.space.admin.context_log.list(limit=min(limit, 100), after=after)
     begins = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
     entries = list(takewhile(lambda entry: not today or entry.shown_at >= begins, page.items))

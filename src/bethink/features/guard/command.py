@@ -23,7 +23,7 @@ async def guard_try(
     *,
     days: Annotated[int, typer.Option(metavar="N", help="Number of days to look back.", min=1, max=3_650)] = 30,
 ) -> Result:
-    """Count how often your coding agents followed what you told them.
+    """Count how often agents followed your instructions.
 
     It reads the transcripts of Claude Code and Codex. Nothing is stored, installed or blocked, and no model is called.
     An instruction is counted from when you said it until you took it back. What a transcript does not show is unknown.
