@@ -104,7 +104,7 @@ FULL: list[tuple[Operation[Any, Any], Request]] = [
         question="tea?", budget=100, **_VIEW, limit=3, kinds=(RefKind.FACT,), min_certainty=Certainty.FAIR,
         spaces=("team",), exclude=(Ref(RefKind.FACT, "f1", 1),), timeout=5.0, **NARROW, **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(
-        question="tea?", budget=100, citations=False, **_VIEW, **NARROW, **_SESSION)),
+        question="tea?", budget=100, citations=False, kinds=(RefKind.FACT,), **_VIEW, **NARROW, **_SESSION)),
     (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3, **_VIEW)),
     (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.", expires_at=NOON)),
     (memory.MARK_USED, memory.MarkUsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),

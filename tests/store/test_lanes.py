@@ -81,13 +81,15 @@ async def test_long_work_rests_only_while_others_are_active(monkeypatch: pytest.
     rests: list[float] = []
     monkeypatch.setattr(lanes.time, "sleep", rests.append)
     monkeypatch.setattr(lanes, "_MIN_PIECE", -1.0)
+    monkeypatch.setattr(lanes, "_BREATH", 42.0)
     shared = Lanes()
     shared.note("other" if active else "own")
     shared.note("own")
 
     await shared.run("own", LENGTH, lambda: None)
 
-    assert bool(rests) is active
+    assert rests
+    assert (42.0 in rests) is not active  # alone, it only lets other threads run
 
 
 class Watched:

@@ -17,6 +17,7 @@ from bethink.errors import ConflictError, InvalidRequestError
 from bethink.extend import Redactor
 from bethink.features.files.operations import ADD_FILE, AddFileRequest
 from bethink.features.files.passages import FilePassage, passages_of
+from bethink.features.files.queries import count_passages
 from bethink.features.files.reading import media_type_of, read_file
 from bethink.features.files.secrets import CachingRedactor, join_split_secrets
 from bethink.features.files.sources import SourceText
@@ -158,13 +159,9 @@ class _FileUpdate:
         last = None if conversation is None else store.newest(tx, space=space, conversation=conversation)
         if conversation is None or last is None or not self._is_same(last):
             return None
-        counts = [
-            row
-            for session_id in store.ids_of(tx, space=space, conversation=conversation)
-            for row in tx.all("count_passages", space=space, session=session_id)
-        ]
-        stored = sum(row["stored"] for row in counts)
-        return self._result(last, retained=stored - sum(row["retracted"] for row in counts)) if stored else None
+        ids = store.ids_of(tx, space=space, conversation=conversation)
+        stored, retracted = count_passages(tx, ids, space=space)
+        return self._result(last, retained=stored - retracted) if stored else None
 
     def body(self, tx: Tx) -> _Done:
         """Bring the log up to date with the file."""
