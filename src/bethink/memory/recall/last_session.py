@@ -27,8 +27,13 @@ def last_session(
 
 
 def _shorten(text: Text) -> Text:
-    """Return the text cut to its first sentence, or for an answer its last."""
-    sentences = _SENTENCE.findall(text.text) or [text.text]
-    chosen = sentences[-1] if text.role == Role.ASSISTANT else sentences[0]
-    chosen = " ".join(chosen.split())
+    """Return the text cut to its first sentences, or for an answer its last ones: these say what is left to do."""
+    sentences = [" ".join(sentence.split()) for sentence in _SENTENCE.findall(text.text)] or [text.text.strip()]
+    is_answer = text.role == Role.ASSISTANT
+    chosen = ""
+    for sentence in reversed(sentences) if is_answer else sentences:
+        longer = " ".join(filter(None, (sentence, chosen) if is_answer else (chosen, sentence)))
+        if chosen and len(longer) > _SHORT:
+            break
+        chosen = longer
     return text._replace(text=chosen if len(chosen) <= _SHORT else f"{chosen[: _SHORT - 1].rstrip()}…")
