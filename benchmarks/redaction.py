@@ -163,11 +163,24 @@ def _cpu(work: Callable[[str], object], texts: Sequence[str], *, tries: int = 3)
     return min(times)
 
 
+_AGAIN = 3
+
+
 def _slowest(redact: Callable[[str], str], usual: str, size: int) -> tuple[float, str]:
-    """Return how much more than usual text of its length the slowest of the hostile ones takes, and its name."""
+    """Return how much more than usual text of its length the slowest of the hostile ones takes, and its name.
+
+    One that takes too long is measured again next to the usual text: a neighbor on the machine may have slowed it.
+    """
+
+    def ratio(text: str) -> float:
+        return _cpu(redact, [text]) / _cpu(redact, [usual[:size]])
+
     usual_cpu = _cpu(redact, [usual[:size]])
-    texts = hostile_texts(size)
-    return max((_cpu(redact, [text]) / usual_cpu, name) for name, text in texts.items())
+    ratios = {name: _cpu(redact, [text]) / usual_cpu for name, text in hostile_texts(size).items()}
+    for name, text in hostile_texts(size).items():
+        if ratios[name] > MAX_HOSTILE:
+            ratios[name] = min(ratios[name], *(ratio(text) for _ in range(_AGAIN)))
+    return max((ratio, name) for name, ratio in ratios.items())
 
 
 def _speed(redact: Callable[[str], str]) -> list[str]:

@@ -18,7 +18,7 @@ from tests.pace import is_linear
 SHORT = 4_096
 MAX_RATIO = 20
 """Maximum time of a text that is sixteen times as long, as a multiple of the time of a short one."""
-TRIES = 3
+TRIES = 10
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 READERS: dict[str, Callable[[str], object]] = {
